@@ -1,0 +1,129 @@
+"""The seam under the client: what any transport promises, and one that is a script.
+
+``send`` never promises success: whatever lies underneath, failure is an exception of
+mini_agent.errors. The difference between a pipe and a network stays inside the implementations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, TypeAlias
+
+from mini_agent.mcp.messages import check_message, kind
+from mini_agent.trace import Trace
+from mini_agent.types import JsonObject
+
+Listener: TypeAlias = Callable[[JsonObject], None]
+NO_ENVELOPE: Mapping[str, str] = {}
+
+
+class McpTransport(Protocol):
+    """Carries messages to one server, for one client.
+
+    ``listener`` gets every message that answers no send (progress, list_changed), before that
+    send returns. ``mirrors_envelope`` is True where envelope metadata travels (HTTP headers).
+    ``trace`` is set by the client, which has one.
+    """
+
+    listener: Listener | None
+    trace: Trace | None
+    mirrors_envelope: bool
+
+    async def send(
+        self, message: JsonObject, *, envelope: Mapping[str, str] = NO_ENVELOPE
+    ) -> JsonObject | None:
+        """Send a request and return its response message; a notification returns None.
+
+        The response is a checked JSON-RPC message with the request's id; what it says is not
+        looked at. Cancelling the task is the cancel: the transport tells the server in its way.
+
+        Raises: ConnectFailed, TransportClosed, HttpStatusError, AuthorizationError,
+        MalformedMessage; ValueError for a message that JSON cannot express.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of everything. Idempotent, from any task; requests in flight fail."""
+        ...
+
+
+class OneListener:
+    """The ``listener`` attribute that refuses a second owner: one transport serves one client."""
+
+    _listener: Listener | None = None
+    trace: Trace | None = None
+
+    @property
+    def listener(self) -> Listener | None:
+        """Called with every message that answers no send."""
+        return self._listener
+
+    @listener.setter
+    def listener(self, listener: Listener | None) -> None:
+        if listener is not None and self._listener not in (None, listener):
+            raise ValueError("this transport already serves a client; give each client its own")
+        self._listener = listener
+
+    def hear(self, message: JsonObject) -> None:
+        """Note an incoming message that answers no send, and pass it on."""
+        self.note("received", message=message)
+        if self._listener is not None:
+            self._listener(message)
+
+    def note(self, what: str, **facts: Any) -> None:
+        """Add to the client's trace, if there is one."""
+        if self.trace is not None:
+            self.trace.add("transport", what, **facts)
+
+
+class FakeTransport(OneListener):
+    """A server that is a list: what it would send, in order, with no process and no network.
+
+    Each item answers one request. A dict is the response (``jsonrpc`` and the request's ``id``
+    are filled in where absent), an exception is raised, a callable gets the request and returns
+    either; a list is notifications with the response last. ``sent`` remembers every message.
+    """
+
+    mirrors_envelope = False
+
+    def __init__(self, script: Iterable[Any]) -> None:
+        self._script = iter(script)
+        self.sent: list[JsonObject] = []
+        self.closed = False
+
+    async def send(
+        self, message: JsonObject, *, envelope: Mapping[str, str] = NO_ENVELOPE
+    ) -> JsonObject | None:
+        """Answer with the next item of the script.
+
+        Raises: whatever the script holds; AssertionError when it has run out.
+        """
+        self.sent.append(message)
+        self.note("sent", message=message)
+        if kind(message) == "notification":
+            return None
+        try:
+            item = next(self._script)
+        except StopIteration:
+            raise AssertionError(
+                f"FakeTransport: the script has run out at request {len(self.sent)}, "
+                f"{message['method']}; add what the server would answer"
+            ) from None
+        return self._answer(item, message)
+
+    def _answer(self, item: Any, request: JsonObject) -> JsonObject:
+        if callable(item) and not isinstance(item, type):
+            item = item(request)
+        if isinstance(item, BaseException):
+            self.note("failed", error=type(item).__name__)
+            raise item
+        *before, last = item if isinstance(item, list) else [item]
+        for notification in before:
+            self.hear({"jsonrpc": "2.0", **notification})
+        response = check_message({"jsonrpc": "2.0", "id": request["id"], **last})
+        self.note("received", message=response)
+        return response
+
+    async def close(self) -> None:
+        """Remember that it was closed."""
+        self.closed = True

@@ -1,0 +1,116 @@
+"""One record of what every layer saw; tables, drawings and audit all read it.
+
+A layer reports with ``trace.add(layer, what, **facts)``. Inside ``trace.call(id)`` every event
+carries that call's id, so a drawing can follow one tool call through all layers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import json
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One storey of the chain: what it is called, where it lives, and all that it may know."""
+
+    name: str
+    title: str
+    module: str
+    knows: str
+
+
+LAYERS = (
+    Layer("loop", "run_agent", "mini_agent.agent", "knows only Tool and ToolSpec"),
+    Layer(
+        "adapter", "mcp_tool_to_tool", "mini_agent.mcp.adapter", "knows both shapes, nothing else"
+    ),
+    Layer("client", "McpClient", "mini_agent.mcp.client", "knows MCP, not the loop"),
+    Layer(
+        "transport",
+        "McpTransport",
+        "mini_agent.mcp.transport",
+        "knows bytes and messages, not meaning",
+    ),
+    Layer("server", "MCP server", "somebody else's", "knows its own service"),
+)
+
+_call: contextvars.ContextVar[str] = contextvars.ContextVar("mini_agent_call", default="")
+
+
+@dataclass(frozen=True)
+class Event:
+    """``layer`` saw ``what``. ``at`` is seconds on the clock of time.time(), in no table."""
+
+    at: float
+    layer: str
+    what: str
+    call: str
+    facts: Mapping[str, Any]
+
+
+class Trace:
+    """The last ``limit`` events, oldest first; ``dropped`` counts those that fell out."""
+
+    def __init__(self, limit: int = 10_000) -> None:
+        self._events: deque[Event] = deque(maxlen=limit)
+        self.dropped = 0
+
+    @property
+    def events(self) -> list[Event]:
+        """A snapshot, oldest first."""
+        return list(self._events)
+
+    def add(self, layer: str, what: str, **facts: Any) -> None:
+        """Record one event. Never raises, never blocks."""
+        if len(self._events) == self._events.maxlen:
+            self.dropped += 1
+        self._events.append(Event(time.time(), layer, what, _call.get(), facts))
+
+    def table(self) -> str:
+        """One line an event, as aligned text: layer, what, facts. No times, no ids of this run."""
+        rows = [(e.layer, e.what, one_line(e.facts)) for e in self._events]
+        wide = [max((len(row[i]) for row in rows), default=0) for i in (0, 1)]
+        return "\n".join(f"{a:<{wide[0]}}  {b:<{wide[1]}}  {c}".rstrip() for a, b, c in rows)
+
+    def to_jsonl(self, path: str | Path) -> None:
+        """Write one JSON object a line to ``path``, times included (seconds since the epoch)."""
+        lines = [
+            json.dumps(
+                {"at": e.at, "layer": e.layer, "what": e.what, "call": e.call, **e.facts},
+                ensure_ascii=False, default=str,
+            )
+            for e in self._events
+        ]  # fmt: skip
+        Path(path).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+
+
+@contextlib.contextmanager
+def following(call_id: str) -> Iterator[None]:
+    """Every event added inside carries ``call_id``."""
+    token = _call.set(call_id)
+    try:
+        yield
+    finally:
+        _call.reset(token)
+
+
+def one_line(facts: Mapping[str, Any], width: int = 100) -> str:
+    """``name=value`` pairs on one line, cut at ``width`` characters with a visible mark."""
+    text = " ".join(
+        f"{name}={_short(value)}" for name, value in facts.items() if value not in ("", None)
+    )
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, str):
+        return value if value.isidentifier() else json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, default=str)
