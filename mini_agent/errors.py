@@ -29,7 +29,7 @@ from typing import Any, ClassVar
 
 
 class McpError(Exception):
-    """The protocol path. ``server``, ``method`` and ``tool`` are filled in by McpClient."""
+    """The protocol path. McpClient fills in ``server``, ``method``, ``tool`` and ``hint``."""
 
     fault: ClassVar[str] = "the connection"
     may_have_acted: bool = True
@@ -37,21 +37,19 @@ class McpError(Exception):
     server: str = ""
     method: str = ""
     tool: str = ""
+    hint: str = ""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
 
+    def _text(self) -> str:
+        return self.message
+
     def __str__(self) -> str:
-        where = ", ".join(
-            part
-            for part in (
-                self.server and f"server {self.server}",
-                " ".join(part for part in (self.method, self.tool) if part),
-            )
-            if part
-        )
-        return f"{self.message} [{where}]" if where else self.message
+        about = f"{self.method} {self.tool}".strip()
+        where = ", ".join(filter(None, (self.server and f"server {self.server}", about)))
+        return self._text() + (f" [{where}]" if where else "") + (self.hint and f". {self.hint}")
 
 
 class TransportError(McpError):
@@ -170,8 +168,8 @@ class JsonRpcError(McpError):
         self.data = data
         self.may_have_acted = code not in REFUSED_BEFORE_ACTING
 
-    def __str__(self) -> str:
-        return f"{super().__str__()} (code {self.code})"
+    def _text(self) -> str:
+        return f"{self.message} (code {self.code})"
 
 
 REFUSED_BEFORE_ACTING = frozenset({-32700, -32600, -32601, -32602, -32020, -32021, -32022})
@@ -185,6 +183,9 @@ class UnsupportedProtocolVersion(JsonRpcError):
     """
 
     fault = "nobody: client and server share no protocol version"
+
+    def _text(self) -> str:
+        return f"{super()._text()}; the server speaks {', '.join(self.supported) or 'no version'}"
 
     @property
     def supported(self) -> Sequence[str]:

@@ -24,3 +24,9 @@ async def _and_nothing_left(test: Any, arguments: dict[str, Any]) -> None:
     await asyncio.sleep(0)
     left = asyncio.all_tasks() - {asyncio.current_task()}
     assert not left, f"tasks left running: {[task.get_name() for task in left]}"
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Markers that tie a test to a rule of the revision or to a fault that users reported."""
+    config.addinivalue_line("markers", "must(*ids): rules of the revision that this test proves")
+    config.addinivalue_line("markers", "case(*ids): faults of real peers that this test covers")

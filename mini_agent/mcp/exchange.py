@@ -1,0 +1,198 @@
+"""One request and its answer: id, ``_meta``, deadline, progress, version, and whose error it was.
+
+Everything that is the same for every method of MCP 2026-07-28, so that McpClient holds only what
+differs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from mini_agent.errors import (
+    MalformedMessage,
+    McpError,
+    RequestTimeout,
+    UnsupportedProtocolVersion,
+)
+from mini_agent.mcp.messages import PROTOCOL_VERSION, build_meta, build_request, parse_response
+from mini_agent.mcp.shapes import server_info
+from mini_agent.mcp.transport import NO_ENVELOPE, McpTransport
+from mini_agent.trace import Trace
+from mini_agent.types import JsonObject
+
+SPOKEN = (PROTOCOL_VERSION,)  # best first
+MAY_ASK = ("tools/call", "prompts/get", "resources/read")
+
+Hear: TypeAlias = Callable[[JsonObject], None]
+
+
+@dataclass
+class Waiting:
+    """A request in flight that wants progress: whom to tell, and the deadline it may move."""
+
+    on_progress: Hear
+    extend: Callable[[], None]
+    progress: float = float("-inf")
+
+
+class Exchange:
+    """Requests over one transport. ``timeout`` and ``max_timeout`` are in seconds."""
+
+    def __init__(
+        self,
+        transport: McpTransport,
+        *,
+        server: str,
+        timeout: float,
+        max_timeout: float,
+        capabilities: JsonObject,
+        client_info: JsonObject,
+        on_notification: Hear,
+        trace: Trace | None,
+    ) -> None:
+        self.transport = transport
+        self.server = server
+        self.timeout = timeout
+        self.max_timeout = max_timeout
+        self.version = PROTOCOL_VERSION
+        self.server_info: JsonObject | None = None
+        self.trace = trace
+        self._capabilities = capabilities
+        self._client_info = client_info
+        self._on_notification = on_notification
+        self._ids = itertools.count(1)
+        self._waiting: dict[int | str, Waiting] = {}
+        transport.listener = self._heard
+        transport.trace = trace
+
+    async def request(
+        self,
+        method: str,
+        params: JsonObject | None = None,
+        *,
+        timeout: float | None = None,
+        on_progress: Hear | None = None,
+        envelope: Mapping[str, str] = NO_ENVELOPE,
+    ) -> JsonObject:
+        """The result of one request.
+
+        A server that refuses the version (-32022) is asked once more with one that it names and
+        that is spoken here (basic/versioning).
+
+        Raises: McpError.
+        """
+        options = (timeout or self.timeout, on_progress, envelope)
+        try:
+            return await self._once(method, params, *options)
+        except UnsupportedProtocolVersion as refusal:
+            version = choose_version(refusal.supported)
+            if version is None:
+                raise
+            self.version = version
+            return await self._once(method, params, *options)
+
+    async def _once(
+        self,
+        method: str,
+        params: JsonObject | None,
+        seconds: float,
+        on_progress: Hear | None,
+        envelope: Mapping[str, str],
+    ) -> JsonObject:
+        request_id = next(self._ids)  # never used again, so a late answer finds nobody
+        meta = build_meta(
+            version=self.version,
+            capabilities=self._capabilities,
+            client_info=self._client_info,
+            progress_token=None if on_progress is None else request_id,
+        )
+        message = build_request(request_id, method, params, meta=meta)
+        self.note("request", server=self.server, method=method, id=request_id)
+        deadline = asyncio.timeout(seconds)
+        try:
+            async with deadline:
+                with self._following(request_id, on_progress, deadline, seconds):
+                    response = await self.transport.send(message, envelope=envelope)
+        except TimeoutError as cause:
+            raise RequestTimeout(f"no answer within {seconds:g} s", seconds=seconds) from cause
+        self.note("response", method=method, id=request_id)
+        return self._result(response or {}, method)
+
+    def _result(self, response: JsonObject, method: str) -> JsonObject:
+        result = parse_response(response)
+        self.server_info = server_info(result) or self.server_info
+        if result.get("resultType") == "input_required" and method not in MAY_ASK:
+            raise MalformedMessage(f"input_required in answer to {method}, which may not ask")
+        return result
+
+    @contextlib.contextmanager
+    def _following(
+        self, request_id: int, on_progress: Hear | None, deadline: asyncio.Timeout, seconds: float
+    ) -> Iterator[None]:
+        """While inside, progress on this request reaches ``on_progress`` and moves the deadline."""
+        if on_progress is None:
+            yield
+            return
+        clock = asyncio.get_running_loop().time
+        last = clock() + max(self.max_timeout, seconds)
+        extend = lambda: deadline.reschedule(min(clock() + seconds, last))  # noqa: E731
+        self._waiting[request_id] = Waiting(on_progress, extend)
+        try:
+            yield
+        finally:
+            del self._waiting[request_id]
+
+    def _heard(self, message: JsonObject) -> None:
+        """Take a message that answers no request. Runs in the transport's reader: never raises."""
+        params = message.get("params")
+        if message.get("method") == "notifications/progress" and isinstance(params, dict):
+            self._progressed(params)
+        _shielded(self._on_notification, message)
+
+    def _progressed(self, params: JsonObject) -> None:
+        token, progress = params.get("progressToken"), params.get("progress")
+        waiting = self._waiting.get(token) if isinstance(token, int | str) else None
+        if waiting is None or not isinstance(progress, int | float):
+            return
+        if progress > waiting.progress:  # only real progress may hold the deadline off
+            waiting.progress = progress
+            waiting.extend()
+            _shielded(waiting.on_progress, params)
+
+    @contextlib.contextmanager
+    def context(self, method: str, tool: str = "") -> Iterator[None]:
+        """Any McpError that passes learns which server, method and tool it was about."""
+        try:
+            yield
+        except McpError as error:
+            if not error.method:
+                error.server, error.method, error.tool = self.server, method, tool
+                if isinstance(error, MalformedMessage):
+                    error.server_info = self.server_info
+                code = getattr(error, "code", None)
+                self.note("error", method=method, error=type(error).__name__, code=code)
+            raise
+
+    def note(self, what: str, **facts: Any) -> None:
+        """Add to the trace, if there is one."""
+        if self.trace is not None:
+            self.trace.add("client", what, **facts)
+
+
+def choose_version(offered: Sequence[str]) -> str | None:
+    """The best version spoken here that the server offers, None when there is none."""
+    return next((version for version in SPOKEN if version in offered), None)
+
+
+def _shielded(tell: Hear, message: JsonObject) -> None:
+    """Call a caller's callback; what it raises goes to the event loop's exception handler."""
+    try:
+        tell(message)
+    except Exception as error:  # noqa: BLE001 - somebody else's function, in the reader's task
+        context = {"message": f"a callback failed on {message.get('method')}", "exception": error}
+        asyncio.get_running_loop().call_exception_handler(context)

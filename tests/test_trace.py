@@ -1,0 +1,51 @@
+"""One trace: events of a call can be followed, tables are stable, nothing grows without bound."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from mini_agent.trace import Trace, following
+
+
+def test_events_inside_a_call_carry_its_id() -> None:
+    trace = Trace()
+    trace.add("loop", "prompt")
+    with following("toolu_1"):
+        trace.add("client", "request", method="tools/call")
+    trace.add("loop", "done")
+    assert [event.call for event in trace.events] == ["", "toolu_1", ""]
+
+
+def test_the_table_has_no_times_and_lines_up() -> None:
+    trace = Trace()
+    trace.add("loop", "tool_use", name="calendar_query", input={"date": "2026-08-03"})
+    trace.add("transport", "closed", exit_code=1, note="")
+    assert trace.table() == (
+        'loop       tool_use  name=calendar_query input={"date": "2026-08-03"}\n'
+        "transport  closed    exit_code=1"
+    )
+
+
+def test_a_long_fact_is_cut_visibly() -> None:
+    trace = Trace()
+    trace.add("loop", "text", text="x" * 500)
+    assert trace.table().endswith("…") and len(trace.table()) < 150
+
+
+def test_the_oldest_events_fall_out_and_are_counted() -> None:
+    trace = Trace(limit=2)
+    for n in range(5):
+        trace.add("loop", "text", n=n)
+    assert [event.facts["n"] for event in trace.events] == [3, 4]
+    assert trace.dropped == 3
+
+
+def test_jsonl_holds_one_object_an_event(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.add("loop", "text", text="é\n", odd=object)
+    trace.to_jsonl(tmp_path / "t.jsonl")
+    (line,) = (tmp_path / "t.jsonl").read_text(encoding="utf-8").splitlines()
+    event = json.loads(line)
+    assert (event["layer"], event["what"], event["text"]) == ("loop", "text", "é\n")
+    assert event["at"] > 0
