@@ -111,6 +111,23 @@ def one_line(facts: Mapping[str, Any], width: int = 100) -> str:
 
 
 def _short(value: Any) -> str:
+    if isinstance(value, dict) and value.get("jsonrpc"):
+        return in_brief(value)
     if isinstance(value, str):
         return value if value.isidentifier() else json.dumps(value, ensure_ascii=False)
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def in_brief(message: Mapping[str, Any]) -> str:
+    """A JSON-RPC message in a few words: what it is, its id, its method or how it ended."""
+    held = {key: value for key, value in message.items() if isinstance(value, dict)}
+    if "method" in message:
+        kind = "request" if "id" in message else "notification"
+        name = held.get("params", {}).get("name", "")
+        words = [kind, message.get("id", ""), message["method"], name]
+    elif "error" in message:
+        words = ["error", message.get("id", ""), held.get("error", {}).get("code", "")]
+    else:
+        kind = held.get("result", {}).get("resultType", "complete")
+        words = ["response", message.get("id", ""), "" if kind == "complete" else kind]
+    return " ".join(str(word) for word in words if word != "")

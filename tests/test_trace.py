@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from mini_agent.trace import Trace, following
 
@@ -49,3 +52,19 @@ def test_jsonl_holds_one_object_an_event(tmp_path: Path) -> None:
     event = json.loads(line)
     assert (event["layer"], event["what"], event["text"]) == ("loop", "text", "é\n")
     assert event["at"] > 0
+
+
+@pytest.mark.parametrize(
+    ("message", "brief"),
+    [
+        ({"id": 3, "method": "tools/call", "params": {"name": "t"}}, "request 3 tools/call t"),
+        ({"method": "notifications/progress"}, "notification notifications/progress"),
+        ({"id": 3, "result": {"resultType": "complete"}}, "response 3"),
+        ({"id": 3, "result": {"resultType": "input_required"}}, "response 3 input_required"),
+        ({"id": 3, "error": {"code": -32602}}, "error 3 -32602"),
+    ],
+)
+def test_messages_are_told_in_brief(message: dict[str, Any], brief: str) -> None:
+    trace = Trace()
+    trace.add("transport", "sent", message={"jsonrpc": "2.0", **message})
+    assert trace.table() == f"transport  sent  message={brief}"

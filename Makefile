@@ -1,0 +1,57 @@
+# Two commands matter: `make lab` to learn, `make test` to check everything. Both set up .venv first.
+.DEFAULT_GOAL := help
+
+PYTHON ?= python3
+PY := .venv/bin/python
+READY := .venv/.ready
+PIP := $(PY) -m pip --disable-pip-version-check
+LAB_FLAGS ?=
+NB ?=
+CHECK := $(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 -n 2 --dist loadfile
+# JupyterLab asks the network for news and newer versions; a lesson should not.
+QUIET_LAB := --LabApp.news_url=None \
+  --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate
+
+.PHONY: help lab test demo doctor notebooks check clean
+
+help:
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+lab: $(READY) ## open JupyterLab on your own copy of the first notebook
+	@$(PY) -m mini_agent.workbook
+	@$(PY) -m jupyterlab $(QUIET_LAB) $(LAB_FLAGS) work/notebooks/00_start_here.ipynb
+
+test: $(READY) ## run everything: ruff, mypy, pytest, nbval on each notebook
+	@start=$$(date +%s); \
+	$(CHECK) && \
+	$(PY) -m pytest -n 2 && \
+	echo "pytest $(NBVAL) notebooks/" && \
+	$(PY) -m pytest $(NBVAL) notebooks/ && \
+	echo "make test took $$(($$(date +%s) - start)) s"
+
+demo: $(READY) ## one full round of the agent against a calendar server, in this terminal
+	@.venv/bin/mini-agent demo
+
+doctor: $(READY) ## is this machine ready, and what mends it
+	@$(PY) -m mini_agent.doctor
+
+notebooks: $(READY) ## build the notebooks from notebooks/source (one: make notebooks NB=03)
+	@$(PY) -m notebooks.build $(NB)
+	@$(PY) -m notebooks.path
+
+check: $(READY) ## ruff and mypy alone
+	@$(CHECK)
+
+clean: ## remove .venv and every cache; your copies in work/ stay
+	@rm -rf .venv build *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	@find . -name __pycache__ -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "Python 3.11 or newer is needed, and '$(PYTHON)' is not. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
+	  exit 1; }
+	@echo "Setting up .venv; this takes about a minute, once."
+	@$(PYTHON) -m venv .venv
+	@$(PIP) install -qq -e '.[dev]' -c constraints.txt
+	@touch $@

@@ -1,0 +1,191 @@
+"""Who says yes: rules by name, and three ways to ask. A hook for run_agent comes out of ``guard``.
+
+Without a hook the loop allows everything. With one, a call runs only on an Approval that says so:
+a rule that denies, a question with nobody to answer it, an answer that is not yes all stop it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import io
+import sys
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal, TextIO, TypeAlias, get_args
+
+from mini_agent.types import Approval, BeforeToolCall, ToolCall
+from mini_agent.visible import visible, visible_json
+
+Decision: TypeAlias = Literal["allow", "ask", "deny"]
+Approver: TypeAlias = Callable[[ToolCall, str], Approval | Awaitable[Approval]]
+"""Asks somebody about a call; the text is why it is asked. One signature for every approver."""
+
+
+def deny_bash_by_default(call: ToolCall) -> Approval:
+    """The smallest hook: ``bash`` is denied by its name, everything else is allowed."""
+    if call.name == "bash":
+        return Approval(False, "bash is denied unless the host allows it")
+    return Approval(True)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What to do about the tools whose name and server match. Patterns are globs, case counts."""
+
+    tool: str
+    decision: Decision
+    server: str = "*"
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a decision that is none, so that a typing error never allows anything."""
+        check_decision(self.decision)
+
+    def matches(self, server: str, tool: str) -> bool:
+        """Does this rule speak about that server's tool?"""
+        return fnmatchcase(tool, self.tool) and fnmatchcase(server, self.server)
+
+
+@dataclass(frozen=True)
+class Policy:
+    """Rules in order: the first that matches decides, and ``default`` where none does."""
+
+    rules: Iterable[Rule]
+    default: Decision = "ask"
+
+    def __post_init__(self) -> None:
+        """Keep the rules as a tuple."""
+        check_decision(self.default)
+        object.__setattr__(self, "rules", tuple(self.rules))
+
+    def decide(self, server: str, tool: str) -> Rule:
+        """The rule for that server's tool. ``server`` is the name it was configured under."""
+        for rule in self.rules:
+            if rule.matches(server, tool):
+                return rule
+        return Rule(tool, self.default, server, "no rule names this tool")
+
+
+def check_decision(word: str) -> None:
+    """Raises: ValueError for anything but allow, ask and deny."""
+    if word not in get_args(Decision):
+        raise ValueError(f"a decision is allow, ask or deny, not {word!r}")
+
+
+def guard(policy: Policy, approver: Approver | None = None, *, server: str = "") -> BeforeToolCall:
+    """The hook that holds calls to ``policy``, for the tools of one ``server``.
+
+    It asks ``approver`` where the policy says ask; with no approver to ask, it denies.
+    """
+
+    async def before_tool_call(call: ToolCall) -> Approval:
+        rule = policy.decide(server, call.name)
+        if rule.decision == "allow":
+            return Approval(True, rule.why)
+        if rule.decision == "deny":
+            return Approval(False, rule.why or "the policy denies this tool")
+        if approver is None:
+            return Approval(False, because("it must be approved, and nobody is here to ask", rule))
+        answer = approver(call, rule.why)
+        return await answer if inspect.isawaitable(answer) else answer
+
+    return before_tool_call
+
+
+def because(what: str, rule: Rule) -> str:
+    """``what``, with the rule's reason where it has one."""
+    return f"{what}: {rule.why}" if rule.why else what
+
+
+def calendar_policy(create: Decision = "deny", delete: Decision = "deny") -> Policy:
+    """The trust checklist of the calendar as rules: query runs, the two that change it do not.
+
+    ``calendar_create`` is denied by name unless ``create`` says otherwise; ``calendar_delete``
+    cannot be undone, so the most that ``delete`` should be is "ask": each deletion by hand.
+    A tool that the checklist does not name is asked about.
+    """
+    return Policy(
+        (
+            Rule("calendar_query", "allow", why="it only reads"),
+            Rule("calendar_create", create, why="it writes an appointment"),
+            Rule(
+                "calendar_delete", delete, why="it cannot be undone; each one is confirmed by hand"
+            ),
+        )
+    )
+
+
+# -- approvers ------------------------------------------------------------------------------------
+
+
+def scripted(answers: Iterable[bool | Approval]) -> Approver:
+    """An approver that gives ``answers`` in order and says no when they have run out.
+
+    Raises: TypeError for an answer that is neither a bool nor an Approval, before any is given.
+    """
+    given = list(answers)
+    for answer in given:
+        if not isinstance(answer, bool | Approval):
+            raise TypeError(f"an answer is a bool or an Approval, not {type(answer).__name__}")
+    left = iter(given)
+
+    def approve(call: ToolCall, why: str) -> Approval:
+        answer = next(left, Approval(False, "the scripted answers have run out"))
+        if isinstance(answer, Approval):
+            return answer
+        return Approval(answer, "the script said yes" if answer else "the script said no")
+
+    return approve
+
+
+def ask_in_terminal(stdin: TextIO | None = None, stdout: TextIO | None = None) -> Approver:
+    """An approver that shows the whole call and waits for ``y``; anything else is no.
+
+    So is the end of input, and a stdin or stdout that is no terminal: a pipe has nobody's word.
+    """
+
+    async def approve(call: ToolCall, why: str) -> Approval:
+        source, shown = stdin or sys.stdin, stdout or sys.stdout
+        if not (source.isatty() and shown.isatty()):
+            return Approval(False, "there is no terminal to ask in")
+        shown.write(question(call, why))
+        shown.flush()
+        answer = await read_line(source)
+        if answer.strip().lower() in ("y", "yes"):
+            return Approval(True, "approved in the terminal")
+        return Approval(False, "denied in the terminal")
+
+    return approve
+
+
+def question(call: ToolCall, why: str) -> str:
+    """All that a person needs: the tool, why it is asked, every argument in full, the question.
+
+    Nothing of it can act on the screen: control, bidi and invisible characters are spelt out. The
+    name comes again at the end, where long arguments cannot push it out of sight.
+    """
+    name = visible(call.name)
+    lines = [f"Tool: {name}", f"Why it is asked: {visible(why)}" if why else ""]
+    lines += ["Arguments:", visible_json(call.input), f"Allow {name}? [y/N] "]
+    return "\n".join(line for line in lines if line)
+
+
+async def read_line(source: TextIO) -> str:
+    """One line, "" at the end of input, while the event loop goes on.
+
+    A thread blocked in readline cannot be cancelled and would hold up Ctrl-C, so where the loop
+    can watch the terminal (not on Windows) we read only once there is a line.
+    """
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    try:
+        loop.add_reader(source.fileno(), ready.set)
+    except (NotImplementedError, io.UnsupportedOperation, PermissionError):
+        return await asyncio.to_thread(source.readline)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(source.fileno())
+    return source.readline()

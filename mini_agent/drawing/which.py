@@ -1,0 +1,78 @@
+"""Which events of a trace are about one call. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mini_agent.trace import Event
+
+
+def events_of(events: Sequence[Event], call: str | None) -> list[Event]:
+    """The events of one call: by its id, or else of the last call that was not skipped.
+
+    Raises: ValueError naming the ids that there are.
+    """
+    check_call(events, call)
+    if call is None:
+        last_seen = {event.call: event.what for event in events if event.call}
+        ran = [e.call for e in events if is_ask(e) or last_seen.get(e.call, "skipped") != "skipped"]
+        call = ran[-1] if ran else ""
+    own = [e for e in events if e.call == call and (call or e.layer != "loop")]
+    return own[_start(own) :]
+
+
+def check_call(events: Sequence[Event], call: str | None) -> None:
+    """None is every call.
+
+    Raises: ValueError naming the ids that there are, when ``call`` is not among them.
+    """
+    known = list(dict.fromkeys(event.call for event in events if event.call))
+    if call is not None and call not in known:
+        raise ValueError(f"no call {call!r} in this trace; it holds: {', '.join(known) or 'none'}")
+
+
+def is_ask(event: Event) -> bool:
+    """True where the adapter or the client, used without a loop, is asked for something."""
+    asked = ("adapter", "call"), ("adapter", "refused"), ("client", "request")
+    return not event.call and (event.layer, event.what) in asked
+
+
+def _start(own: Sequence[Event]) -> int:
+    """Where the last call begins among events that may hold several of one id, or of none."""
+
+    def last(layer: str, what: str, method: object = None) -> int:
+        hits = (
+            index
+            for index, event in enumerate(own)
+            if (event.layer, event.what) == (layer, what)
+            and method in (None, event.facts.get("method"))
+        )
+        return max(hits, default=-1)
+
+    used = last("loop", "tool_use")
+    if used >= 0:
+        return used
+    asked = last("client", "request", "tools/call")
+    asked = asked if asked >= 0 else last("client", "request")
+    handed = last("adapter", "call")
+    between = {event.layer for event in own[handed + 1 : max(asked, 0)]}
+    begun = handed if handed >= 0 and "adapter" not in between else asked
+    return max(begun, last("adapter", "refused"), 0)
+
+
+def about(own: Sequence[Event]) -> tuple[str, list[Event]]:
+    """The method that the call asked for, and the events without those of other requests."""
+    methods = [e.facts["method"] for e in own if (e.layer, e.what) == ("client", "request")]
+    method = "tools/call" if "tools/call" in methods else (methods or [""])[-1]
+    ids = [e.facts.get("id") for e in own if e.facts.get("method") == method and "id" in e.facts]
+    return method, [event for event in own if _belongs(event, method, ids)]
+
+
+def _belongs(event: Event, method: str, ids: Sequence[Any]) -> bool:
+    if event.layer == "client":
+        return bool(event.facts.get("method", method) == method)
+    message = event.facts.get("message")
+    if event.layer != "transport" or not ids or not isinstance(message, dict):
+        return True
+    return message.get("id") in ids

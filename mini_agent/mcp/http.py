@@ -1,0 +1,244 @@
+"""One server at a web address: every message a POST, its answer as JSON or as an event stream.
+
+Guarantee: nothing of httpx and no OSError leaves, nothing is sent twice, and nothing is sent
+anywhere but to the configured address. Revision 2026-07-28, basic/transports/streamable-http.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias, cast
+
+from mini_agent.errors import MalformedMessage, McpError, TransportClosed
+from mini_agent.mcp.connections import Connections
+from mini_agent.mcp.endpoint import checked_endpoint, checked_headers
+from mini_agent.mcp.events import EventParser, StreamEvent
+from mini_agent.mcp.headers import standard_headers
+from mini_agent.mcp.messages import decode, encode, kind
+from mini_agent.mcp.replies import (
+    answer,
+    answer_despite,
+    foreign_encoding,
+    media_type,
+    no_answer,
+    refusal,
+    translated,
+)
+from mini_agent.mcp.transport import NO_ENVELOPE, OneListener
+from mini_agent.types import JsonObject
+
+if TYPE_CHECKING:
+    import httpx
+
+    Auth: TypeAlias = httpx.Auth | tuple[str, str]
+
+MAX_BODY = 64 * 1024 * 1024
+EMPTY = (b"", b"{}")  # data of an event that only keeps the connection warm
+LINGER = 0.02  # seconds
+ALWAYS = {
+    "Accept": "application/json, text/event-stream",
+    "Accept-Encoding": "gzip, identity",
+    "Content-Type": "application/json",
+}
+
+
+class HttpTransport(OneListener):
+    """Posts each message to ``url``. Holds no connection state: every request stands alone.
+
+    ``client`` is yours to close; without one, the transport makes its own, and bypasses proxies
+    for this machine's addresses only. ``auth`` and ``headers`` go with every request.
+    ``max_body`` bounds a body, and an event of a stream, in bytes after decompression;
+    ``max_in_flight`` the requests at a time, others wait. ``timeout`` is in seconds and bounds
+    connecting and each write; how long an answer may take is for McpClient, which always says.
+
+    Raises: ValueError for an address or a header that cannot or should not be used.
+    """
+
+    mirrors_envelope = True
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        client: httpx.AsyncClient | None = None,
+        auth: Auth | None = None,
+        headers: Mapping[str, str] | None = None,
+        max_body: int = MAX_BODY,
+        max_in_flight: int = 64,
+        timeout: float = 10.0,
+        allow_cleartext: bool = False,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._endpoint = checked_endpoint(url, allow_cleartext=allow_cleartext)
+        self._headers = {**checked_headers(headers), **ALWAYS}
+        self._connections = Connections(self._endpoint, client)
+        self._auth = auth
+        self._max_body = max_body
+        self._timeout = timeout
+        self._now = now
+        self._slots = asyncio.Semaphore(max_in_flight)
+        self._open: set[asyncio.Timeout] = set()  # one for each send under way
+        self._closed = False
+
+    # -- send -------------------------------------------------------------------------------------
+
+    async def send(
+        self, message: JsonObject, *, envelope: Mapping[str, str] = NO_ENVELOPE
+    ) -> JsonObject | None:
+        """Post one message and read its answer. The deadline is the caller's.
+
+        Cancelling the task closes the reply, which is how the server learns of it.
+
+        Raises: ConnectFailed, TransportClosed, HttpStatusError, AuthorizationError,
+        MalformedMessage; ValueError for a message that JSON cannot express, or a response.
+        """
+        if kind(message) == "response":
+            raise ValueError("a client sends no responses (streamable-http#sending-messages)")
+        headers = {**self._headers, **checked_headers(envelope, reserved=())}
+        if kind(message) == "request":
+            headers |= standard_headers(message)
+        body = encode(message)
+        try:
+            async with self._until_closed(), self._slots, self._connections.lent() as client:
+                with translated(self._endpoint):
+                    return await self._exchange(client, message, headers, body)
+        except McpError as error:
+            self.note("failed", error=type(error).__name__)
+            raise
+
+    async def _exchange(
+        self, client: httpx.AsyncClient, message: JsonObject, headers: dict[str, str], body: bytes
+    ) -> JsonObject | None:
+        self.note("sent", message=message)
+        request = client.build_request(
+            "POST", self._endpoint.url, content=body, headers=headers, timeout=self._limits()
+        )
+        auth = client.auth if self._auth is None else self._auth
+        response = await client.send(request, auth=auth, stream=True, follow_redirects=False)
+        try:
+            return await self._read(response, message)
+        finally:
+            await response.aclose()
+
+    # -- read -------------------------------------------------------------------------------------
+
+    async def _read(self, response: httpx.Response, message: JsonObject) -> JsonObject | None:
+        if kind(message) == "notification" and response.is_success:
+            return None  # 202: whatever a body might say, nothing is asked
+        if not response.is_success:
+            return await self._read_refusal(response, message)
+        if encoding := foreign_encoding(response.headers):
+            raise MalformedMessage(f"the body is encoded as {encoding}, which was not offered")
+        content_type = response.headers.get("content-type", "")
+        if media_type(content_type) == "text/event-stream":
+            return await self._read_stream(response, message)
+        body = await self._read_body(response)
+        if len(body) > self._max_body:
+            raise MalformedMessage(f"a body of more than {self._max_body} bytes")
+        if not body or media_type(content_type) != "application/json":
+            raise no_answer(response.status_code, content_type, body)
+        return self._received(answer(decode(body), message))
+
+    async def _read_refusal(self, response: httpx.Response, message: JsonObject) -> JsonObject:
+        """A response in the body says more than the status does (#backward-compatibility).
+
+        Raises: AuthorizationError, HttpStatusError.
+        """
+        body = b"" if foreign_encoding(response.headers) else await self._read_body(response)
+        status, headers = response.status_code, response.headers
+        found = answer_despite(body, message) if kind(message) == "request" else None
+        challenged = status in (401, 403) and "www-authenticate" in headers
+        if found is None or challenged:
+            raise refusal(self._endpoint.shown, status, headers, body, self._now())
+        return self._received(found)
+
+    async def _read_body(self, response: httpx.Response) -> bytes:
+        """The body, cut a little above the limit."""
+        body = bytearray()
+        async with chunks_of(response) as chunks:
+            async for chunk in chunks:
+                body += chunk
+                if len(body) > self._max_body:
+                    break
+        return bytes(body)
+
+    async def _read_stream(self, response: httpx.Response, message: JsonObject) -> JsonObject:
+        """Read events until the response comes, then let the stream end."""
+        parser = EventParser(self._max_body)
+        async with chunks_of(response) as chunks:
+            async for chunk in chunks:
+                for event in parser.feed(chunk):
+                    found = self._take_event(event, message)
+                    if found is not None:
+                        await until_end(chunks)
+                        return self._received(found)
+        raise TransportClosed("the event stream ended before the response came")
+
+    def _take_event(self, event: StreamEvent, request: JsonObject) -> JsonObject | None:
+        if event.type != "message" or event.data.strip() in EMPTY:
+            return None
+        found = decode(event.data)
+        if kind(found) == "response":
+            return answer(found, request)
+        self.hear(found)
+        return None
+
+    def _received(self, response: JsonObject) -> JsonObject:
+        self.note("received", message=response)
+        return response
+
+    def _limits(self) -> httpx.Timeout:
+        import httpx
+
+        return httpx.Timeout(self._timeout, read=None)
+
+    # -- end --------------------------------------------------------------------------------------
+
+    @contextlib.asynccontextmanager
+    async def _until_closed(self) -> AsyncIterator[None]:
+        """What runs in here ends with TransportClosed when ``close`` is called meanwhile."""
+        if self._closed:
+            raise closed_error()
+        scope = asyncio.timeout(None)
+        try:
+            async with scope:
+                self._open.add(scope)
+                try:
+                    yield
+                finally:
+                    self._open.discard(scope)
+        except TimeoutError as cause:
+            raise closed_error() from cause
+
+    async def close(self) -> None:
+        """Close every connection of its own; requests in flight fail. Idempotent, from any task."""
+        self._closed = True
+        while self._open:
+            self._open.pop().reschedule(asyncio.get_running_loop().time())
+        await self._connections.close()
+
+
+def chunks_of(response: httpx.Response) -> contextlib.aclosing[AsyncGenerator[bytes, None]]:
+    """The body as it comes in, decompressed, closed when left early."""
+    return contextlib.aclosing(cast("AsyncGenerator[bytes, None]", response.aiter_bytes()))
+
+
+async def until_end(chunks: AsyncIterator[bytes]) -> None:
+    """Give a stream a moment to end by itself: only then can its connection be used again.
+
+    The answer is there already, so however the stream ends does not matter.
+    """
+    import httpx
+
+    with contextlib.suppress(TimeoutError, httpx.HTTPError):
+        async with asyncio.timeout(LINGER):
+            async for _ in chunks:
+                pass
+
+
+def closed_error() -> TransportClosed:
+    """For whoever uses a transport that is closed."""
+    return TransportClosed("this transport is closed; create a new one")

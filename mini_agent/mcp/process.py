@@ -1,0 +1,178 @@
+"""A child process and its three pipes: start it, hear it, end it. Knows bytes, no messages.
+
+Guarantee: stderr is always read, an end is noticed by whatever sign comes first, and ``stop``
+leaves nothing of the process's group, within a bounded time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from mini_agent.errors import ConnectFailed
+from mini_agent.mcp.command import found_program, why_not_started
+from mini_agent.visible import visible
+
+STDIN, STDOUT, STDERR = 0, 1, 2
+TAIL = 8 * 1024
+
+if sys.platform == "win32":
+    OWN_GROUP: dict[str, Any] = {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP}
+    LAST_SIGNAL = signal.SIGTERM
+else:
+    OWN_GROUP: dict[str, Any] = {"start_new_session": True}
+    LAST_SIGNAL = signal.SIGKILL
+
+
+class ServerProcess(asyncio.SubprocessProtocol):
+    """One run of a command. Of the methods, those that asyncio.SubprocessProtocol names are called
+    by the event loop, the others by us.
+
+    ``on_output`` gets each chunk of stdout. ``on_end`` is called once, at the first sign that the
+    conversation is over: stdout closed, stdin broken, or the process gone.
+    """
+
+    def __init__(self, on_output: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
+        self._on_output = on_output
+        self._on_end = on_end
+        self._ended = False
+        self._tail = b""
+        self.started = False
+        self._writable = False
+        self._room = asyncio.Event()  # cleared while the pipe to the server is full
+        self._gone = asyncio.Event()  # the process has exited and every pipe is closed
+
+    # -- start ------------------------------------------------------------------------------------
+
+    async def start(
+        self, command: Sequence[str], env: Mapping[str, str], cwd: str | os.PathLike[str] | None
+    ) -> None:
+        """Start ``command`` in a process group of its own. A process starts once.
+
+        Raises: ConnectFailed naming the program and what is wrong with it.
+        """
+        loop = asyncio.get_running_loop()
+        program = found_program(command[0], env)
+        try:
+            await loop.subprocess_exec(
+                lambda: self, program, *command[1:], env=env, cwd=cwd, **OWN_GROUP
+            )
+        except (OSError, NotImplementedError) as cause:
+            raise ConnectFailed(why_not_started(command[0], cwd, cause)) from cause
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The process runs and its pipes are open."""
+        self._transport = cast(asyncio.SubprocessTransport, transport)
+        self._stdin = cast(asyncio.WriteTransport, self._transport.get_pipe_transport(STDIN))
+        self._pid = self._transport.get_pid()
+        self.started = self._writable = True
+        self._room.set()
+
+    # -- hear -------------------------------------------------------------------------------------
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Something came out of stdout or stderr."""
+        if fd == STDOUT:
+            self._on_output(data)
+        else:
+            self._tail = (self._tail + data[-TAIL:])[-TAIL:]  # bounded, however it is written
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """A pipe closed. The end of stderr alone means nothing."""
+        if fd == STDIN:
+            self._writable = False
+            self._room.set()  # whoever waits for room should learn that there is none
+        if fd != STDERR:
+            self._end()
+
+    def process_exited(self) -> None:
+        """The process ended. A child of its own may still hold the pipes: it does not count."""
+        self._end()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The process has ended and every pipe is closed: nothing more can come."""
+        self._gone.set()
+
+    def _end(self) -> None:
+        if not self._ended:
+            self._ended = True
+            self._on_end()
+
+    async def until_gone(self, seconds: float) -> None:
+        """Wait until nothing more can come, ``seconds`` at most."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._gone.wait()
+
+    @property
+    def exit_code(self) -> int | None:
+        """None while it runs; negative: ended by that signal."""
+        return self._transport.get_returncode()
+
+    @property
+    def stderr_tail(self) -> str:
+        """The last 8 KiB of stderr as text fit to print."""
+        return visible(self._tail.decode("utf-8", "replace"), keep_newlines=True)
+
+    # -- tell -------------------------------------------------------------------------------------
+
+    async def room(self) -> None:
+        """Wait while the pipe is full. Reading goes on meanwhile, so neither side locks up."""
+        while not self._room.is_set():  # whoever woke first may have filled it again
+            await self._room.wait()
+
+    def pause_writing(self) -> None:
+        """The pipe is full: the server does not read as fast as we write."""
+        self._room.clear()
+
+    def resume_writing(self) -> None:
+        """The server has caught up."""
+        self._room.set()
+
+    def write(self, data: bytes) -> bool:
+        """Hand ``data`` to the pipe in one piece, at once. False when the pipe is closed."""
+        if self._writable:
+            self._stdin.write(data)
+        return self._writable
+
+    # -- end --------------------------------------------------------------------------------------
+
+    async def stop(self, grace: float) -> None:
+        """End the process and its group, waiting ``grace`` seconds after each step.
+
+        First its stdin is closed, which asks it to end; then SIGTERM, then SIGKILL
+        (basic/transports/stdio#shutdown). On Windows the last two are TerminateProcess.
+        """
+        self._writable = False
+        self._room.set()  # nobody needs to wait any more
+        self._stdin.close()
+        try:
+            await self.until_gone(grace)
+            if self._signal(signal.SIGTERM):
+                await self.until_gone(grace)
+        finally:  # also when the loop is going down and cancels us: then there is no time to ask
+            self.kill()
+        await self.until_gone(grace)
+
+    def kill(self) -> None:
+        """End it now, without asking. What is left of the group has closed its pipes, or will."""
+        self._signal(LAST_SIGNAL)
+        with contextlib.suppress(RuntimeError):  # the event loop may be closed already
+            self._transport.close()
+
+    def _signal(self, number: signal.Signals) -> bool:
+        """Signal the whole group, so that a wrapper's child is reached. False: nobody is left."""
+        try:
+            if sys.platform == "win32":
+                self._transport.terminate()
+            else:
+                os.killpg(self._pid, number)
+        except (ProcessLookupError, PermissionError):
+            return False
+        return True

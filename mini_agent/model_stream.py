@@ -1,0 +1,214 @@
+"""From a provider's stream to ModelEvents: a pure function, nothing guessed.
+
+The same pattern as the MCP adapter, in the other direction: somebody else's protocol in, the
+loop's own words out. A stream that makes no sense is a ModelStreamError.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mini_agent.types import Done, ModelEvent, Text, ToolCall
+
+CUT_SHORT = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
+"""The stop reasons after which the last tool call may be incomplete."""
+
+
+class ModelStreamError(Exception):
+    """The model's service broke its own streaming protocol, or said that it failed.
+
+    It stands outside the McpError tree: no MCP server is involved. The turn is lost; the request
+    may be sent again, since no tool has run for it.
+    """
+
+
+@dataclass
+class Block:
+    """A content block that has started: its ``kind``, and the pieces of JSON that came so far."""
+
+    kind: str
+    start: Mapping[str, Any]
+    json_pieces: list[str] = field(default_factory=list)
+
+
+@dataclass
+class StreamState:
+    """Where in a message the stream is. ``cut`` is a call whose JSON ended too early."""
+
+    started: bool = False
+    blocks: dict[int, Block | None] = field(default_factory=dict)
+    stop_reason: str | None = None
+    cut: ModelStreamError | None = None
+    over: bool = False
+
+
+async def to_model_events(raw_events: AsyncIterable[Any]) -> AsyncIterator[ModelEvent]:
+    """Anthropic's raw stream events (objects or dicts) of one message, as ModelEvents.
+
+    Text comes piece by piece, a ToolCall when its block stops, Done last. Pings, thinking and
+    event types of the future are passed over. A last call cut off by ``max_tokens`` is dropped:
+    half a call is no call, and Done says why.
+
+    Raises: ModelStreamError for a delta or stop without its start, a block or message started
+    twice, input that is no JSON object, an error event, a message_stop with no stop_reason, and
+    a stream that ends before message_stop.
+    """
+    state = StreamState()
+    async for raw in raw_events:
+        for event in on_raw_event(state, as_dict(raw)):
+            yield event
+    if not state.over:
+        raise ModelStreamError("the model's stream ended before message_stop")
+
+
+def on_raw_event(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEvent]:
+    """Take one raw event into ``state``; give the ModelEvents that it completes."""
+    kind = raw.get("type")
+    if not isinstance(kind, str):
+        raise ModelStreamError("an event came without a type")
+    if kind not in HANDLERS:  # a ping, or something of the future
+        return ()
+    if state.over:
+        raise ModelStreamError(f"{kind} came after message_stop")
+    try:
+        return HANDLERS[kind](state, raw)
+    except (KeyError, TypeError, AttributeError) as cause:
+        raise ModelStreamError(f"a {kind} event of the wrong shape: {cause!r}") from cause
+
+
+def on_message_start(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEvent]:
+    """A second start would mix two messages."""
+    if state.started:
+        raise ModelStreamError("message_start came twice")
+    state.started = True
+    return ()
+
+
+def on_block_start(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEvent]:
+    """Open a block. Its index is its own for the whole message."""
+    index, start = raw["index"], raw["content_block"]
+    if index in state.blocks:
+        raise ModelStreamError(f"block {index} was started twice")
+    if state.cut is not None:
+        raise state.cut
+    state.blocks[index] = Block(start["type"], start)
+    return text_event(start["text"]) if start["type"] == "text" else ()
+
+
+def on_block_delta(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEvent]:
+    """Text goes on at once; a call's JSON is collected until the block stops."""
+    block, delta = open_block(state, raw), raw["delta"]
+    match block.kind, delta["type"]:
+        case "text", "text_delta":
+            return text_event(delta["text"])
+        case "tool_use", "input_json_delta":
+            block.json_pieces.append(delta["partial_json"])
+        case ("text", "input_json_delta") | ("tool_use", "text_delta"):
+            raise ModelStreamError(f"a {delta['type']} came for a {block.kind} block")
+    return ()
+
+
+def on_block_stop(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEvent]:
+    """Close a block; a call is complete now, unless the whole answer was cut here."""
+    block = open_block(state, raw)
+    state.blocks[raw["index"]] = None
+    if block.kind != "tool_use":
+        return ()
+    try:
+        return (finished_call(block),)
+    except ModelStreamError as error:
+        state.cut = error  # whether it is a fault, the stop_reason will say
+        return ()
+
+
+def on_message_delta(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEvent]:
+    """The stop_reason comes shortly before the end."""
+    state.stop_reason = raw["delta"].get("stop_reason") or state.stop_reason
+    return ()
+
+
+def on_message_stop(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEvent]:
+    """The end: every block must have stopped, and the reason must be known."""
+    still_open = [index for index, block in state.blocks.items() if block is not None]
+    if still_open:
+        raise ModelStreamError(f"message_stop came while block {still_open[0]} was open")
+    if state.stop_reason is None:
+        raise ModelStreamError("message_stop came without a stop_reason")
+    if state.cut is not None and state.stop_reason not in CUT_SHORT:
+        raise state.cut
+    state.over = True
+    return (Done(state.stop_reason),)
+
+
+def on_error(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEvent]:
+    """The service failed in the middle of its answer."""
+    error = raw["error"]
+    raise ModelStreamError(f"the model's service failed: {error['type']}: {error['message']}")
+
+
+HANDLERS: dict[str, Callable[[StreamState, Mapping[str, Any]], Iterable[ModelEvent]]] = {
+    "message_start": on_message_start,
+    "content_block_start": on_block_start,
+    "content_block_delta": on_block_delta,
+    "content_block_stop": on_block_stop,
+    "message_delta": on_message_delta,
+    "message_stop": on_message_stop,
+    "error": on_error,
+}
+
+
+def text_event(text: Any) -> Iterable[ModelEvent]:
+    """A Text, or nothing where nothing was said."""
+    return (Text(text),) if string(text) else ()
+
+
+def open_block(state: StreamState, raw: Mapping[str, Any]) -> Block:
+    """The block that a delta or stop belongs to.
+
+    Raises: ModelStreamError when it never started, or has stopped already.
+    """
+    block = state.blocks.get(raw["index"])
+    if block is None:
+        raise ModelStreamError(f"{raw['type']} came for block {raw['index']}, which is not open")
+    return block
+
+
+def finished_call(block: Block) -> ToolCall:
+    """The call that a stopped block holds. No JSON at all is what the start said: no arguments.
+
+    Raises: ModelStreamError when its input is no JSON object; NaN and Infinity are no JSON.
+    """
+    call_id, name = string(block.start["id"]), string(block.start["name"])
+    text = "".join(block.json_pieces)
+    try:
+        value = json.loads(text, parse_constant=_refuse) if text else block.start["input"]
+    except (ValueError, RecursionError) as cause:
+        raise ModelStreamError(f"the input of a call to {name} is not JSON: {cause}") from cause
+    if not isinstance(value, dict):
+        raise ModelStreamError(f"the input of a call to {name} is no JSON object")
+    return ToolCall(call_id, name, value)
+
+
+def string(value: Any) -> str:
+    """``value``, which the protocol says is a string.
+
+    Raises: TypeError when it is not.
+    """
+    if not isinstance(value, str):
+        raise TypeError(f"a string was expected, not {type(value).__name__}")
+    return value
+
+
+def as_dict(raw: Any) -> Mapping[str, Any]:
+    """A raw event as plain data, whether it came as a dict or as one of the package's objects."""
+    if isinstance(raw, Mapping):
+        return raw
+    plain: dict[str, Any] = raw.model_dump(warnings=False)
+    return plain
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no JSON number")

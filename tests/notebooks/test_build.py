@@ -1,0 +1,121 @@
+"""Source in, executed notebook out, the same bytes on every run; a mistake is one clear error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+import notebook_rules as rules
+import pytest
+from nbformat import NotebookNode
+from sample import SAMPLE
+
+from notebooks.build import HERE, WIDGET, BuildError, assemble, build
+
+
+@pytest.fixture
+def sample(sample_text: str) -> NotebookNode:
+    return nbformat.reads(sample_text, as_version=4)
+
+
+def source(tmp_path: Path, *cells: str) -> Path:
+    path = tmp_path / "99_test.py"
+    path.write_text("".join(f"# %%{cell}\n\n" for cell in cells), encoding="utf-8")
+    return path
+
+
+def failure(path: Path) -> str:
+    with pytest.raises(BuildError) as caught:
+        build(path)
+    return str(caught.value)
+
+
+def test_two_builds_are_the_same_bytes(sample_source: Path, sample_text: str) -> None:
+    assert build(sample_source) == sample_text
+
+
+def test_the_built_notebook_is_valid_and_keeps_the_rules(sample: NotebookNode) -> None:
+    nbformat.validate(sample)
+    assert rules.unexecuted(sample) == rules.torn_tags(sample) == rules.wrong_errors(sample) == []
+    assert rules.unstable(sample) == rules.banned(sample) == []
+
+
+def test_nothing_of_this_run_is_stored(sample: NotebookNode, sample_text: str) -> None:
+    assert [cell.id for cell in sample.cells] == [f"98-{n:03d}" for n in range(1, 11)]
+    assert set(sample.metadata) == {"kernelspec", "language_info"}
+    assert "version" not in sample.metadata.language_info
+    assert WIDGET not in sample_text
+    assert sample_text.endswith("}\n")
+
+
+def test_a_widget_keeps_its_text(sample: NotebookNode) -> None:
+    (shown, _) = sample.cells[6].outputs
+    assert shown.data["text/plain"].startswith("Button(description='Approve'")
+
+
+def test_streams_are_joined_and_tracebacks_are_cut_to_their_last_line(sample: NotebookNode) -> None:
+    (stream,) = sample.cells[7].outputs
+    assert len(stream.text.splitlines()) == 50
+    (error,) = sample.cells[4].outputs
+    assert (error.ename, error.traceback) == ("JsonRpcError", [f"JsonRpcError: {error.evalue}"])
+
+
+def test_what_the_cell_names_is_pasted_above_the_cells_own_code(sample: NotebookNode) -> None:
+    text = sample.cells[2].source
+    assert text.startswith("def parse_response(message: JsonObject) -> JsonObject:\n    check_mess")
+    assert text.endswith(
+        'return result\n\nparse_response({"jsonrpc": "2.0", "id": 1, "result": {"ok": True}})'
+    )
+    assert sample.cells[5].outputs[0].text == "a class and its part Trace.events\n"
+
+
+def test_cells_run_in_the_folder_of_the_notebooks(sample: NotebookNode) -> None:
+    assert sample.cells[9].outputs[0].data["text/plain"] == repr(HERE.name)
+
+
+def test_assembling_executes_nothing(sample_source: Path) -> None:
+    assert {cell.get("execution_count") for cell in assemble(sample_source).cells} == {None}
+
+
+@pytest.mark.parametrize(
+    ("header", "part"),
+    [
+        (" include mini_agent.mcp.messages.nothing", "mini_agent.mcp.messages defines no nothing"),
+        (" inclde mini_agent.mcp.messages.encode", "cannot read the header"),
+        (' tag=["live"]', "cannot read the header"),
+        (' tags=["nbval-skip"]', "both tags"),
+        (' tags=["skip-execution"]', "both tags"),
+    ],
+)
+def test_a_header_that_says_something_else_names_notebook_and_cell(
+    tmp_path: Path, header: str, part: str
+) -> None:
+    message = failure(source(tmp_path, "\n1", f"{header}\n2"))
+    assert message.startswith("99_test, cell 99-002: ")
+    assert part in message
+
+
+def test_a_cell_that_fails_is_named_with_its_error(tmp_path: Path) -> None:
+    message = failure(source(tmp_path, "\n1", "\n1 / 0"))
+    assert "cell 99-002" in message and "ZeroDivisionError" in message
+
+
+def test_a_cell_that_should_fail_and_does_not_is_named(tmp_path: Path) -> None:
+    message = failure(source(tmp_path, ' tags=["raises-exception"]\n1'))
+    assert message == "cell 99-001 is tagged raises-exception and raised nothing"
+
+
+def test_a_child_process_left_running_is_named(tmp_path: Path) -> None:
+    start = "\nimport subprocess as s, sys\nchild = s.Popen([sys.executable, '-ic', ''], stdin=-1)"
+    assert "left running at the end: process" in failure(source(tmp_path, start))
+    assert "99-002" in build(source(tmp_path, start, "\nchild.communicate()"))
+
+
+def test_a_listening_socket_left_open_is_named(tmp_path: Path) -> None:
+    start = "\nimport socket\nserver = socket.create_server(('127.0.0.1', 0))"
+    assert "left running at the end: a socket on port" in failure(source(tmp_path, start))
+    assert "99-002" in build(source(tmp_path, start, "\nserver.close()"))
+
+
+def test_the_sample_uses_what_it_claims_to() -> None:
+    assert "include" in SAMPLE and "raises-exception" in SAMPLE and "skip-execution" in SAMPLE

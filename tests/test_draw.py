@@ -1,0 +1,466 @@
+"""Every drawing: what is in it, what it says in words, and that nothing in it can do harm."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import traces
+
+from mini_agent import draw
+from mini_agent.dot import NO_DOT, OTHER_DOT, SVG, Dot, DotError, Drawing, find_dot
+from mini_agent.drawing.canvas import (
+    BUSINESS,
+    LIT,
+    NEUTRAL,
+    PALE,
+    PROTOCOL,
+    WHITE,
+    Canvas,
+    breadth,
+    cut,
+)
+from mini_agent.trace import LAYERS, Trace, following
+
+HOSTILE = '<b>x</b>"\\N\\G</text><script>alert(1)</script>\x1b[31m\x00\u202e\ud800&amp;' + "W" * 500
+
+DRAWINGS: dict[str, Callable[[], Drawing]] = {
+    "layers": draw.layers,
+    "a lit layer": lambda: draw.layers("transport"),
+    "both error paths": draw.error_paths,
+    "failure states": draw.failure_states,
+    "a full round": lambda: draw.sequence(traces.full_round()),
+    "a sequence with a dead server": lambda: draw.sequence(traces.server_dies()),
+    "an empty sequence": lambda: draw.sequence(Trace()),
+    "a call that worked": lambda: draw.chain(traces.full_round(), "toolu_1"),
+    "a tool error": lambda: draw.chain(traces.full_round(), "toolu_2"),
+    "a denied call": lambda: draw.chain(traces.full_round(), "toolu_3"),
+    "a protocol error": lambda: draw.chain(traces.server_dies()),
+    "a tool that is gone": lambda: draw.chain(traces.tool_is_gone()),
+    "an empty chain": lambda: draw.chain(Trace()),
+    "hostile text in a sequence": lambda: draw.sequence(hostile()),
+    "hostile text in a chain": lambda: draw.chain(hostile()),
+}
+every_drawing = pytest.mark.parametrize("make", DRAWINGS.values(), ids=DRAWINGS)
+
+
+def hostile() -> Trace:
+    trace = traces.begun(HOSTILE)
+    trace.add("loop", "text", text=HOSTILE)
+    traces.a_call(trace, "toolu_1", HOSTILE, HOSTILE, is_error=True)
+    with following("toolu_1"):
+        trace.add("transport", "junk", excerpt=HOSTILE)
+        trace.add("client", "note", text=HOSTILE)
+        trace.add("adapter", "refused", tool=HOSTILE, reason=HOSTILE)
+    return trace
+
+
+def texts(drawing: Drawing) -> list[str]:
+    """Every line of text that is seen in the picture."""
+    return ["".join(node.itertext()) for node in ET.fromstring(drawing.svg()).iter(f"{SVG}text")]
+
+
+# -- every drawing --------------------------------------------------------------------------------
+
+
+@every_drawing
+def test_a_drawing_is_the_same_bytes_every_time(make: Callable[[], Drawing]) -> None:
+    assert make().source == make().source
+    assert make().svg() == make().svg()
+
+
+@every_drawing
+def test_a_drawing_fits_a_notebook_column_and_can_be_read(make: Callable[[], Drawing]) -> None:
+    svg = make().svg()
+    root = ET.fromstring(svg)
+    width = float(root.get("width", "").removesuffix("pt"))
+    sizes = [float(node.get("font-size", "0")) for node in root.iter(f"{SVG}text")]
+    assert width <= 675  # points: 900 pixels
+    assert min(sizes) >= 11
+
+
+@every_drawing
+def test_a_drawing_has_an_opaque_background(make: Callable[[], Drawing]) -> None:
+    polygon = ET.fromstring(make().svg()).find(f"{SVG}g/{SVG}polygon")
+    assert polygon is not None
+    assert polygon.get("fill", "").upper() == WHITE
+
+
+@every_drawing
+def test_a_drawing_holds_no_script_no_link_and_no_address(make: Callable[[], Drawing]) -> None:
+    root = ET.fromstring(make().svg())
+    tags = {node.tag.removeprefix(SVG) for node in root.iter()}
+    names = {name for node in root.iter() for name in node.attrib}
+    assert tags <= {"svg", "title", "g", "polygon", "path", "polyline", "ellipse", "text"}
+    assert not [name for name in names if name.startswith("on") or "href" in name]
+
+
+@every_drawing
+def test_a_drawing_says_in_words_what_is_seen(make: Callable[[], Drawing]) -> None:
+    drawing = make()
+    root = ET.fromstring(drawing.svg())
+    assert root.get("role") == "img"
+    assert root.get("aria-label") == drawing.alt == root.findtext(f"{SVG}title")
+    assert drawing.alt.endswith(".")
+    assert drawing.alt.isprintable()
+    assert len(drawing.alt) < 4_000
+
+
+@every_drawing
+def test_a_notebook_gets_the_picture_and_the_words(make: Callable[[], Drawing]) -> None:
+    drawing = make()
+    bundle = drawing._repr_mimebundle_()
+    assert bundle == {"image/svg+xml": drawing.svg(), "text/plain": drawing.alt}
+
+
+# -- the looks ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("look", [BUSINESS, PROTOCOL, NEUTRAL, LIT])
+def test_words_stand_out_from_their_paper_and_from_white(look: draw.Look) -> None:
+    assert contrast(look.ink, look.paper) >= 4.5
+    assert contrast(look.ink, WHITE) >= 4.5
+    assert contrast(NEUTRAL.ink, look.paper) >= 4.5
+
+
+def test_no_two_looks_differ_by_colour_alone() -> None:
+    lines = {(look.line, look.width) for look in (BUSINESS, PROTOCOL, NEUTRAL, LIT)}
+    assert len(lines) == 4
+    assert contrast(PALE.ink, WHITE) < contrast(NEUTRAL.ink, WHITE)
+
+
+def contrast(one: str, other: str) -> float:
+    """WCAG's contrast ratio of two colours."""
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(weight * p for weight, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+# -- the declared layers --------------------------------------------------------------------------
+
+
+def test_layers_shows_each_layer_with_its_module_and_all_it_may_know() -> None:
+    seen = texts(draw.layers())
+    for layer in LAYERS:
+        assert {layer.title, layer.module, layer.knows} <= set(seen)
+        assert layer.knows in draw.layers().alt
+    for asked in ("execute", "call", "send", "messages"):
+        assert any(text.startswith(asked) for text in seen)
+
+
+def test_layers_lights_one_and_says_so_in_words_too() -> None:
+    lit = draw.layers("client")
+    assert lit.svg().lower().count(LIT.paper.lower()) == 1
+    assert "you are here" in texts(lit)
+    assert "McpClient is lit." in lit.alt
+    assert LIT.paper.lower() not in draw.layers().svg().lower()
+
+
+def test_a_layer_that_is_not_there_is_refused_by_naming_those_that_are() -> None:
+    with pytest.raises(ValueError, match="loop, adapter, client, transport, server"):
+        draw.layers("handshake")
+
+
+def test_error_paths_shows_every_layer_and_both_paths_to_their_ends() -> None:
+    seen = texts(draw.error_paths())
+    assert {layer.title for layer in LAYERS} <= set(seen)
+    for words in ("isError: true", "ToolResult(is_error=True)", "The model sees why"):
+        assert words in seen and words in draw.error_paths().alt
+    for words in ("TransportError", '"tool execution failed"', "The caller gets the exception"):
+        assert words in seen and words in draw.error_paths().alt
+    assert any("exits 1" in text for text in seen)
+
+
+def test_failure_states_asks_one_question_and_answers_it_both_ways() -> None:
+    seen = texts(draw.failure_states())
+    assert "result.isError === true?" in seen
+    assert {"yes", "no", "Business error", "Protocol error"} <= set(seen)
+    assert "Yes: Business error" in draw.failure_states().alt
+    assert "No: Protocol error" in draw.failure_states().alt
+
+
+# -- sequence -------------------------------------------------------------------------------------
+
+
+def test_a_sequence_has_lifelines_only_for_those_that_took_part() -> None:
+    alone = Trace()
+    traces.answered(alone, 1, "calendar_query", "2 appointments")
+    assert headings(alone) == ["client", "transport", "server"]
+    assert headings(traces.tool_is_gone()) == ["adapter", "client", "transport", "server"]
+    assert headings(traces.full_round())[:3] == ["approver", "model", "loop"]
+
+
+def headings(trace: Trace) -> list[str]:
+    cast = ("approver", "model", "loop", "adapter", "client", "transport", "server")
+    return [text for text in texts(draw.sequence(trace)) if text in cast]
+
+
+def test_the_approver_is_not_drawn_when_nobody_was_asked() -> None:
+    trace = traces.begun()
+    trace.add("loop", "approved", name="read", reason="no approval hook")
+    assert "approver" not in headings(trace)
+
+
+def test_requests_are_solid_replies_dashed_and_protocol_errors_dotted() -> None:
+    source = draw.sequence(traces.server_dies()).source
+    edges = [line for line in source.splitlines() if "->" in line]
+    assert any("style=solid" in edge and NEUTRAL.ink in edge for edge in edges)
+    assert any("style=dashed" in edge and NEUTRAL.ink in edge for edge in edges)
+    assert all("style=dotted" in edge for edge in edges if PROTOCOL.ink in edge)
+    assert any(PROTOCOL.ink in edge for edge in edges)
+
+
+def test_a_tool_error_is_drawn_in_its_own_look() -> None:
+    edges = [
+        line for line in draw.sequence(traces.full_round()).source.splitlines() if "->" in line
+    ]
+    assert any(BUSINESS.ink in edge for edge in edges)
+    assert not any(PROTOCOL.ink in edge for edge in edges)
+
+
+def test_a_sequence_of_one_call_holds_that_call_only() -> None:
+    seen = " ".join(texts(draw.sequence(traces.full_round(), "toolu_2")))
+    assert "calendar_create" in seen and "Room 4 is taken" in seen
+    assert "calendar_query" not in seen
+
+
+def test_a_response_that_the_client_refuses_is_not_drawn_as_handed_up() -> None:
+    steps = draw.sequence(traces.tool_is_gone()).alt
+    assert "client to adapter: result of tools/call" not in steps
+    assert "client to adapter: raises JsonRpcError -32602" in steps
+
+
+def test_a_long_trace_is_cut_in_the_middle_and_says_by_how_much() -> None:
+    trace = traces.begun()
+    for number in range(200):
+        trace.add("loop", "text", text=f"piece {number}")
+    seen = " ".join(texts(draw.sequence(trace)))
+    assert "piece 0" in seen and "piece 199" in seen
+    assert "piece 100" not in seen
+    assert "160 events not drawn" in seen
+
+
+def test_events_that_fell_out_of_the_trace_are_counted_in_the_drawing() -> None:
+    trace = Trace(limit=2)
+    for number in range(5):
+        trace.add("loop", "model_request", turn=number)
+    assert any("3 earlier events" in text for text in texts(draw.sequence(trace)))
+
+
+@pytest.mark.parametrize("make", [draw.sequence, draw.chain])
+def test_a_call_that_is_not_in_the_trace_is_refused(
+    make: Callable[[Trace, str], Drawing],
+) -> None:
+    with pytest.raises(ValueError, match="toolu_1, toolu_2, toolu_3"):
+        make(traces.full_round(), "toolu_9")
+
+
+# -- chain ----------------------------------------------------------------------------------------
+
+
+def lit(drawing: Drawing) -> list[str]:
+    """The names of the lit layers, as the DOT text has them."""
+    return [
+        line.split()[0]
+        for line in drawing.source.splitlines()
+        if LIT.paper in line and "->" not in line
+    ]
+
+
+EVERY_LAYER = [layer.name for layer in LAYERS]
+
+
+def test_a_call_that_worked_lights_every_layer_and_ends_at_the_model() -> None:
+    drawing = draw.chain(traces.full_round(), "toolu_1")
+    assert lit(drawing) == EVERY_LAYER
+    assert "The model sees the result" in texts(drawing)
+    assert "stopped" not in drawing.alt
+    assert BUSINESS.ink not in drawing.source and PROTOCOL.ink not in drawing.source
+
+
+def test_a_tool_error_begins_in_the_server_and_stops_in_the_loop() -> None:
+    drawing = draw.chain(traces.full_round(), "toolu_2")
+    assert lit(drawing) == EVERY_LAYER
+    assert "The error began in MCP server and stopped at run_agent." in drawing.alt
+    assert "“Room 4 is taken”" in texts(drawing)
+    assert PROTOCOL.ink not in drawing.source
+
+
+def test_a_denied_call_stops_in_the_loop_and_lights_nothing_below() -> None:
+    drawing = draw.chain(traces.full_round())  # the last call of that trace
+    assert lit(drawing) == ["loop"]
+    assert "it stopped here" in texts(drawing)
+    assert "denied by name" in texts(drawing)
+
+
+def test_a_protocol_error_begins_in_the_transport_and_leaves_to_the_caller() -> None:
+    drawing = draw.chain(traces.server_dies())
+    assert lit(drawing) == EVERY_LAYER
+    assert "The error began in McpTransport and stopped at the caller." in drawing.alt
+    seen = texts(drawing)
+    assert {"raises TransportClosed", "the process ended, exit code 3"} <= set(seen)
+    assert {"gave no answer", "it may have acted"} <= set(seen)
+    assert 'the model sees only "tool execution failed"' in seen
+    assert BUSINESS.ink not in drawing.source
+
+
+def test_a_skipped_call_can_be_asked_for_but_is_not_the_default() -> None:
+    trace = traces.server_dies()
+    assert "calendar_create" in texts(draw.chain(trace))
+    assert lit(draw.chain(trace, "toolu_2")) == ["loop"]
+
+
+def test_a_server_that_was_never_reached_is_not_lit() -> None:
+    trace = traces.begun()
+    traces.used(trace, "toolu_1", "calendar_create")
+    with following("toolu_1"):
+        trace.add("adapter", "call", tool="calendar_create")
+        traces.request(trace, 4, "tools/call", "calendar_create")
+        traces.failed_upwards(trace, "calendar_create", "ConnectFailed")
+    assert lit(draw.chain(trace)) == EVERY_LAYER[:-1]
+
+
+def test_a_tool_that_is_gone_turns_from_one_path_to_the_other_in_the_adapter() -> None:
+    drawing = draw.chain(traces.tool_is_gone())
+    assert lit(drawing) == EVERY_LAYER[1:]
+    assert "The error began in MCP server and stopped at mcp_tool_to_tool." in drawing.alt
+    assert PROTOCOL.ink in drawing.source and BUSINESS.ink in drawing.source
+
+
+def test_a_refusal_of_the_adapter_sends_nothing() -> None:
+    trace = traces.begun()
+    traces.used(trace, "toolu_1", "calendar_create")
+    with following("toolu_1"):
+        trace.add("adapter", "refused", tool="calendar_create", reason="start: not a date")
+        trace.add("loop", "tool_result", name="calendar_create", content="no", is_error=True)
+    drawing = draw.chain(trace)
+    assert lit(drawing) == ["loop", "adapter"]
+    assert "start: not a date" in texts(drawing)
+    assert "The error began in mcp_tool_to_tool and stopped at run_agent." in drawing.alt
+
+
+def test_a_client_used_alone_is_drawn_from_the_client_down() -> None:
+    trace = Trace()
+    traces.listed(trace, 1)
+    traces.answered(trace, 2, "calendar_query", "2 appointments")
+    traces.listed(trace, 3)
+    drawing = draw.chain(trace)
+    assert lit(drawing) == ["client", "transport", "server"]
+    assert "“2 appointments”" in texts(drawing)
+    assert texts(drawing).count("not used") == 2
+    assert "The caller gets the result" in texts(drawing)
+
+
+def test_a_deadline_that_passes_begins_in_the_client() -> None:
+    trace = Trace()
+    traces.request(trace, 1, "tools/call", "calendar_query")
+    trace.add("client", "error", method="tools/call", error="RequestTimeout", code=None)
+    drawing = draw.chain(trace)
+    assert "The error began in McpClient and stopped at the caller." in drawing.alt
+    assert "nothing came back in time" in texts(drawing)
+
+
+def test_of_two_runs_with_the_same_ids_the_last_is_drawn() -> None:
+    trace = traces.begun()
+    traces.a_call(trace, "toolu_1", "calendar_query", "before", is_error=True)
+    traces.a_call(trace, "toolu_1", "calendar_query", "after")
+    seen = " ".join(texts(draw.chain(trace, "toolu_1")))
+    assert "after" in seen and "before" not in seen
+
+
+# -- untrusted text -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [draw.sequence, draw.chain])
+def test_hostile_text_is_shown_as_text_with_its_controls_visible(
+    make: Callable[[Trace], Drawing],
+) -> None:
+    seen = "".join(texts(make(hostile())))
+    assert '<b>x</b>"\\N\\G</text>' in seen
+    assert not [c for c in seen if not c.isprintable()]
+
+
+def test_a_line_is_cut_to_its_width_and_says_so() -> None:
+    assert cut("short", 100) == "short"
+    assert cut("W" * 500, 100).endswith("W…")
+    assert breadth(cut("W" * 500, 100)) <= 100
+    assert cut("a\x1b[31m\u202eb", 500) == "a\\x1b[31m\\u202eb"
+
+
+def test_a_line_that_looks_like_html_or_dot_stays_as_it_is() -> None:
+    for text in ("<b>x</b>", "<>", "a\\l", "\\N", 'x"; b -> c', "{a|b}"):
+        sheet = Canvas()
+        sheet.words(0, 0, 300, text)
+        assert texts(sheet.drawing("One line.")) == [text]
+
+
+# -- the dot program ------------------------------------------------------------------------------
+
+
+def test_graphviz_pure_beside_the_interpreter_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "graphviz-pure").touch()
+    assert find_dot(str(tmp_path / "python")) == Dot(str(tmp_path / "graphviz-pure"))
+
+
+def test_another_dot_is_taken_from_the_path_and_is_not_ours(tmp_path: Path) -> None:
+    other = a_program(tmp_path / "dot", "")
+    assert find_dot(str(tmp_path / "python"), path=str(tmp_path)) == Dot(str(other), ours=False)
+
+
+def test_without_any_dot_the_reader_gets_a_sentence_and_the_dot_text(tmp_path: Path) -> None:
+    assert find_dot(str(tmp_path / "python"), path=str(tmp_path)) is None
+    drawing = Drawing("digraph {}", "A drawing.", find=lambda: None)
+    bundle = drawing._repr_mimebundle_()
+    assert bundle == {"text/plain": f"A drawing.\n\n{NO_DOT}\n\ndigraph {{}}"}
+    with pytest.raises(DotError):
+        drawing.svg()
+
+
+def test_another_dot_is_named_in_the_picture() -> None:
+    ours = find_dot()
+    assert ours is not None
+    other = Dot(ours.program, ours=False)
+    drawing = draw.layers()
+    drawn = Drawing(drawing.source, drawing.alt, find=lambda: other)
+    assert OTHER_DOT in texts(drawn)
+
+
+def test_a_dot_that_fails_is_shown_in_words_instead(tmp_path: Path) -> None:
+    broken = Dot(str(a_program(tmp_path / "dot", "echo out of paper >&2; exit 1")))
+    bundle = Drawing("digraph {}", "A drawing.", find=lambda: broken)._repr_mimebundle_()
+    assert "image/svg+xml" not in bundle
+    assert "out of paper" in bundle["text/plain"]
+
+
+def test_a_dot_that_cannot_be_run_is_shown_in_words_instead(tmp_path: Path) -> None:
+    drawing = Drawing("digraph {}", "A drawing.", find=lambda: Dot(str(tmp_path / "absent")))
+    assert "could not be run" in drawing._repr_mimebundle_()["text/plain"]
+
+
+def a_program(path: Path, body: str) -> Path:
+    path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
+def test_importing_draw_loads_no_heavy_library() -> None:
+    heavy = "{'graphviz', 'IPython', 'ipywidgets', 'httpx', 'pydantic', 'jsonschema', 'anthropic'}"
+    code = f"import sys, mini_agent.draw; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_short_arrow_still_shows_its_dots() -> None:
+    dashes = set(re.findall(r'stroke-dasharray="([^"]*)"', draw.error_paths().svg()))
+    assert "1,5" not in dashes
+    assert "2.4,2.4" in dashes
