@@ -1,5 +1,13 @@
 """Services to build against: a good calendar, and every way of being bad.
 
+    python -m fake_servers.calendar             the calendar on stdin and stdout
+    fake_servers.calendar.calendar_server()     the same as an object, for the carriers
+    fake_servers.memory.InMemoryTransport(...)  carried in this process
+    fake_servers.http.serve(...)                carried over HTTP on 127.0.0.1
+    fake_servers.faults                         the catalogue: command(), transport(), http()
+    fake_servers.core.Server                    a server of your own, from declarations
+    fake_servers.declare                        Tool, Resource, ResourceTemplate, Prompt, Output, …
+
 Written without looking into mini_agent, so that client and server cannot share a mistake: only
 ``memory.py``, which implements the client's own seam, imports it.
 """

@@ -40,7 +40,8 @@ class FaultyPeer(InFlight):
     """Answers as the calendar does, until a request meets the fault. It heeds no cancel.
 
     ``write`` takes a line; ``write_part`` and ``write_error`` take bytes for the two streams;
-    ``leave`` ends the process. ``later`` is set, and replaced, when a message comes.
+    ``leave`` ends the process. ``later`` is set, and replaced, when a message comes; ``met`` is
+    set when a request has met the fault.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class FaultyPeer(InFlight):
         super().__init__(calendar or calendar_server(), write)
         self.fault = fault
         self.later = asyncio.Event()
+        self.met = asyncio.Event()
         self.write_part = write_part
         self.write_error = write_error
         self._leave = leave
@@ -79,6 +81,7 @@ class FaultyPeer(InFlight):
         return super().answer(message)
 
     async def _misbehave(self, call: Call) -> None:
+        self.met.set()
         try:
             await self.fault.run(call)
         except Exit as ended:

@@ -71,13 +71,15 @@ def head(status: int, headers: Mapping[str, str]) -> bytes:
 class FaultServer:
     """``async with FaultServer(fault) as bad``: the calendar at ``bad.url``, with the fault.
 
-    ``release()`` lets what waits for a later message go on, as the next request does.
+    ``release()`` lets what waits for a later message go on, as the next request does. ``met`` is
+    set when a request has met the fault.
     """
 
     def __init__(self, fault: Fault, calendar: Server | None = None) -> None:
         self.fault = fault
         self.calendar = calendar or calendar_server()
         self.url = ""
+        self.met = asyncio.Event()
         self._later = asyncio.Event()
         self._listener: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
@@ -136,6 +138,7 @@ class FaultServer:
         if call.message and not self.fault.hits(call.message):
             await self._answer_well(call)
             return
+        self.met.set()
         try:
             await self.fault.run(call)
         except Exit as ended:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Protocol
 
+from fake_servers.core import Server
 from fake_servers.declare import Tool
 from fake_servers.wire import HEADER_MISMATCH, PREFIX, Message, Rejection
 
@@ -26,11 +27,14 @@ class Headers(Protocol):
         ...
 
 
-def check_headers(message: Message, headers: Headers, tools: Iterable[Tool]) -> None:
+def check_headers(message: Message, headers: Headers, server: Server) -> None:
     """Compare the headers of a request with its body. What only the body can be blamed for passes.
 
     Raises: Rejection -32020 naming the header.
     """
+    if not headers.getlist("MCP-Protocol-Version"):  # an older client reads what is spoken here
+        spoken = ", ".join(server.versions)
+        raise mismatch(f"MCP-Protocol-Version is required; this server speaks {spoken}")
     params = message.get("params")
     params = params if isinstance(params, dict) else {}
     meta = params.get("_meta")
@@ -41,7 +45,7 @@ def check_headers(message: Message, headers: Headers, tools: Iterable[Tool]) -> 
     if method in NAMED_BY:
         _compare("Mcp-Name", _decoded("Mcp-Name", headers), params.get(NAMED_BY[method]))
     if method == "tools/call":
-        _check_parameters(params, headers, tools)
+        _check_parameters(params, headers, server.tools or ())
 
 
 def _check_parameters(params: Message, headers: Headers, tools: Iterable[Tool]) -> None:

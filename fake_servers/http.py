@@ -10,6 +10,7 @@ behind, nothing is printed, and stopping takes a few milliseconds.
 from __future__ import annotations
 
 import asyncio
+import socket
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
@@ -63,13 +64,13 @@ class HttpServer:
         import uvicorn
 
         config = uvicorn.Config(
-            self.app, host="127.0.0.1", port=self._port, http="h11", ws="none", lifespan="off",
-            log_config=None, access_log=False, log_level="warning", timeout_keep_alive=60,
+            self.app, http="h11", ws="none", lifespan="off", timeout_keep_alive=60,
+            log_config=None, access_log=False, log_level="warning",
         )  # fmt: skip
         config.load()
         running = uvicorn.Server(config)  # its serve() would catch SIGINT and look every 0.1 s
         running.lifespan = config.lifespan_class(config)
-        await running.startup()
+        await running.startup([socket.create_server(("127.0.0.1", self._port))])
         await running.on_tick(0)
         self._running = running
         self.url = f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}/mcp"

@@ -103,7 +103,10 @@ class InMemoryTransport(OneListener):
 
 
 class FaultyTransport(InMemoryTransport):
-    """An McpTransport to a calendar with a fault. ``release()`` lets a late answer come."""
+    """An McpTransport to a calendar with a fault.
+
+    ``met`` is set when a request has met the fault; ``release()`` lets a late answer come.
+    """
 
     def __init__(self, fault: Fault, calendar: Server | None = None) -> None:
         calendar = calendar or calendar_server()
@@ -117,6 +120,7 @@ class FaultyTransport(InMemoryTransport):
             leave=self._left,
             calendar=calendar,
         )
+        self.met = self._peer.met
         if fault.name == "refused":
             self.end(lambda: ConnectFailed("there is no server in memory"))
 

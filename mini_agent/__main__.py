@@ -36,6 +36,14 @@ from mini_agent.session import SessionError
 from mini_agent.terminal import Screen, fault_line, say, tool_lines
 from mini_agent.trace import Trace
 
+DEFAULTS: dict[str, Any] = {
+    "server": None,
+    "timeout": 30.0,
+    "debug": False,
+    "model": DEFAULT_MODEL,
+    "session": None,
+}  # not argparse's, so that an option may stand before the command and after it
+
 
 class UsageError(Exception):
     """What the user typed cannot be used; the message says what to type instead."""
@@ -43,21 +51,17 @@ class UsageError(Exception):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    arguments = parser().parse_args(argv)
+    arguments = parser().parse_args(argv, argparse.Namespace(**DEFAULTS))
     try:
         return int(asyncio.run(arguments.run(arguments)))
-    except (UsageError, NoApiKey, SessionError) as error:
-        code, line = 2, f"mini-agent: {error}"
-    except McpError as error:
-        code, line = 1, fault_line(error)
-    except ModelStreamError as error:
-        code, line = 1, f"mini-agent: {error}. Fault: the model's service."
+    except (UsageError, NoApiKey, SessionError, McpError, ModelStreamError) as error:
+        if arguments.debug:
+            traceback.print_exception(error)
+        sys.stderr.write(fault_line(error) + "\n")
+        return 1 if isinstance(error, McpError | ModelStreamError) else 2
     except KeyboardInterrupt:
-        code, line = 130, "mini-agent: interrupted"
-    if arguments.debug:
-        traceback.print_exc()
-    sys.stderr.write(line + "\n")
-    return code
+        sys.stderr.write("mini-agent: interrupted\n")
+        return 130
 
 
 def parser() -> argparse.ArgumentParser:
@@ -71,9 +75,7 @@ def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(
         prog="mini-agent", parents=[shared], description="An agent that reaches MCP servers."
     )
-    top.set_defaults(
-        run=chat, server=None, timeout=30.0, debug=False, model=DEFAULT_MODEL, session=None
-    )
+    top.set_defaults(run=chat)
     commands = top.add_subparsers(title="commands (without one: chat)", metavar="COMMAND")
     demo_ = commands.add_parser("demo", parents=[shared], help="one full round, no key needed")
     demo_.add_argument("--yes", action="store_true", help="approve without asking")

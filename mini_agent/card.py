@@ -24,11 +24,10 @@ PRESS_AFTER = 0.02  # seconds: once the card is out and awaited
 # The notebook's theme fades what is disabled, and here that is what has to be read.
 STYLE = """<style>
 .mini-agent-card { border: 2px solid var(--jp-ui-font-color2, #666); border-radius: 6px;
-  padding: 8px 12px; max-width: 760px; color: var(--jp-ui-font-color1, inherit) }
-.mini-agent-card textarea:disabled, .mini-agent-card input:disabled { opacity: 1;
-  font-family: var(--jp-code-font-family, monospace); field-sizing: content;
-  color: var(--jp-ui-font-color0, inherit); width: 100%; box-sizing: border-box }
-.mini-agent-card textarea.mini-agent-table, .mini-agent-table textarea { white-space: pre }
+  padding: 8px 12px; color: var(--jp-ui-font-color1, inherit) }
+.mini-agent-card textarea:disabled, .mini-agent-card input:disabled { opacity: 1 !important;
+  color: var(--jp-ui-font-color0, inherit) !important; field-sizing: content;
+  font-family: var(--jp-code-font-family, monospace); width: 100%; box-sizing: border-box }
 .mini-agent-card button { font-weight: 600 }
 .mini-agent-card button:disabled { opacity: 0.5 }
 .mini-agent-card button:focus-visible { outline: 3px solid var(--jp-ui-font-color1, #000) }
@@ -53,12 +52,13 @@ class Card:
         self.status = w.Label("")
         self.approve.on_click(lambda _: self._pressed(True))
         self.deny.on_click(lambda _: self._pressed(False))
-        buttons = w.HBox([self.approve, self.deny, self.reason], layout=w.Layout(flex_flow="wrap"))
+        layout = w.Layout(flex_flow="wrap", margin="8px 0 0 0")
+        buttons = w.HBox([self.approve, self.deny, self.reason], layout=layout)
         asked = [shown("Tool", self._name), *([shown("Why", visible(why))] if why else [])]
         arguments = shown("Arguments", visible_json(call.input))
         heading = w.Label("May this call run?", style={"font_weight": "bold"})
         children = [w.HTML(STYLE), heading, *asked, arguments, buttons, self.status]
-        self.box = w.VBox(children)
+        self.box = w.VBox(children, layout=w.Layout(max_width="760px"))
         self.box.add_class("mini-agent-card")
 
     def bundle(self) -> dict[str, Any]:
@@ -66,10 +66,11 @@ class Card:
         return {**self.box._repr_mimebundle_(), "text/plain": self._asked}
 
     def outcome(self) -> str:
-        """One line: which call, how it was decided, and the reason."""
+        """One line: which call, how it was decided, and why."""
         approval = self._future.result()
         verdict = "approved" if approval.approved else "denied"
-        return f"{self._name}: {verdict} ({visible(approval.reason)})"
+        told = approval.reason.startswith(verdict)
+        return visible(f"{self._name}: {'' if told else verdict + ', '}{approval.reason}")
 
     async def decided(self, timeout: float, press: tuple[bool, str] | None, wait: Wait) -> Approval:
         """The answer; no when ``timeout`` seconds pass. Cancelling closes the card as denied."""

@@ -7,6 +7,8 @@ is none, the drawing shows a sentence and its DOT text.
 
 from __future__ import annotations
 
+import base64
+import html
 import shutil
 import subprocess
 import sys
@@ -68,6 +70,18 @@ class Drawing:
         if dot is None:
             raise DotError(NO_DOT)
         return tidy(render(dot, self.source), self.alt)
+
+    def html(self) -> str:
+        """The picture as an ``<img>`` that says ``alt``.
+
+        JupyterLab gives an SVG output no name, and shows none before a notebook is trusted; this
+        it shows at once, and names.
+
+        Raises: DotError, as svg() does.
+        """
+        data = base64.b64encode(self.svg().encode()).decode()
+        alt = html.escape(self.alt, quote=True)
+        return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         try:

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Iterable
 
 from mini_agent.calls import AgentEvent, Decided, ToolFinished
-from mini_agent.errors import McpError
 from mini_agent.mcp.shapes import McpTool
 from mini_agent.types import Done, Text, ToolCall
 from mini_agent.visible import visible
@@ -43,7 +42,8 @@ class Screen:
                 say("asks for", f"{event.name} {json.dumps(event.input, ensure_ascii=False)}")
             case Decided():
                 word = "approved" if event.approval.approved else "denied"
-                say(word, event.approval.reason or event.call.name)
+                why = event.approval.reason
+                say(word, f"{event.call.name}: {why}" if why else event.call.name)
             case ToolFinished():
                 say("error" if event.result.is_error else "result", short(event.result.content))
             case Done() if event.stop_reason not in ("end_turn", "tool_use"):
@@ -66,6 +66,7 @@ def tool_lines(tools: Iterable[McpTool]) -> Iterable[tuple[str, str]]:
         yield f"{tool.name}({arguments})", tool.description
 
 
-def fault_line(error: McpError) -> str:
-    """One line for stderr: what happened, where, and whose fault it was."""
-    return visible(f"mini-agent: {error}. Fault: {error.fault}.")
+def fault_line(error: Exception) -> str:
+    """One line for stderr: what happened, where, and whose fault it was, where that is known."""
+    fault = getattr(error, "fault", "")
+    return visible(f"mini-agent: {error}" + (f". Fault: {fault}" if fault else ""))

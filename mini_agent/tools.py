@@ -17,7 +17,7 @@ from mini_agent.types import JsonObject, Tool, ToolResult, ToolSpec
 SHELL_ENVIRONMENT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "TMPDIR", "TZ")
 """All that a command inherits: an API key in the host's environment is none of its business."""
 
-KILL_SECONDS = 2.0
+KILL_SECONDS = 1.0
 
 
 def failure(content: str) -> ToolResult:
@@ -110,24 +110,43 @@ async def run_command(command: str, workspace: Path, timeout: float, limit: int)
 
     Raises: OSError or UnicodeEncodeError when bash cannot be started with it.
     """
-    transport, shell = await asyncio.get_running_loop().subprocess_exec(
-        lambda: Shell(limit), "bash", "-c", command,
-        cwd=workspace, stdin=asyncio.subprocess.DEVNULL, start_new_session=True,
-        env={name: os.environ[name] for name in SHELL_ENVIRONMENT if name in os.environ},
-    )  # fmt: skip
+    spawning = asyncio.ensure_future(spawn(command, workspace, limit))
     ended = f"time limit of {timeout:g} s reached, command killed"
     try:
+        transport, shell = await asyncio.shield(spawning)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(timeout):
                 await shell.exited.wait()
                 ended = f"exit code {transport.get_returncode()}"
     finally:
-        kill_group(transport.get_pid())
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(KILL_SECONDS):
-                await shell.closed.wait()
-        transport.close()
+        # Cancelling asyncio half-way through a start can hang it, so we wait, and end it then.
+        transport, shell = await spawning
+        await end(transport, shell)
     return report(shell, ended)
+
+
+async def spawn(
+    command: str, workspace: Path, limit: int
+) -> tuple[asyncio.SubprocessTransport, Shell]:
+    """Start bash in a process group of its own, with nothing to read and little to inherit."""
+    return await asyncio.get_running_loop().subprocess_exec(
+        lambda: Shell(limit), "bash", "-c", command,
+        cwd=workspace, stdin=asyncio.subprocess.DEVNULL, start_new_session=True,
+        env={name: os.environ[name] for name in SHELL_ENVIRONMENT if name in os.environ},
+    )  # fmt: skip
+
+
+async def end(transport: asyncio.SubprocessTransport, shell: Shell) -> None:
+    """Kill what is left of the process group, take what it still had to say, let go of the pipes.
+
+    A process that left the group may hold the pipes for ever: after KILL_SECONDS we stop waiting.
+    """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(transport.get_pid(), signal.SIGKILL)
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(KILL_SECONDS):
+            await shell.closed.wait()
+    transport.close()
 
 
 class Shell(asyncio.SubprocessProtocol):
@@ -167,12 +186,3 @@ def report(shell: Shell, ended: str) -> ToolResult:
     )
     parts = [out.rstrip("\n"), f"[stderr]\n{err}".rstrip("\n") if err else "", f"[{ended}]"]
     return ToolResult("\n".join(part for part in parts if part), is_error=ended != "exit code 0")
-
-
-def kill_group(pid: int) -> None:
-    """Kill bash and everything that it started in its process group."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        if hasattr(os, "killpg"):
-            os.killpg(pid, signal.SIGKILL)
-        else:
-            os.kill(pid, signal.SIGTERM)

@@ -86,7 +86,6 @@ class TraceViewer:
             options=["all layers", *(layer.name for layer in LAYERS)], description="Layer"
         )
         self.table = shown("Events", "\n".join(self._lines))
-        self.table.add_class("mini-agent-table")
         self.layer.observe(self._choose, names="value")
         self.box = w.VBox([w.HTML(STYLE), self.layer, self.table])
         self.box.add_class("mini-agent-card")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 import subprocess
 import sys
@@ -116,6 +117,18 @@ def test_a_notebook_gets_the_picture_and_the_words(make: Callable[[], Drawing]) 
     drawing = make()
     bundle = drawing._repr_mimebundle_()
     assert bundle == {"image/svg+xml": drawing.svg(), "text/plain": drawing.alt}
+
+
+@every_drawing
+def test_as_html_a_drawing_is_one_image_that_says_its_words(make: Callable[[], Drawing]) -> None:
+    drawing = make()
+    image = ET.fromstring(drawing.html().removesuffix(">") + "/>")
+    kind, data = image.get("src", "").split(",")
+    assert (image.tag, set(image.attrib), kind) == (
+        "img", {"alt", "src"}, "data:image/svg+xml;base64",
+    )  # fmt: skip
+    assert image.get("alt") == drawing.alt
+    assert base64.b64decode(data).decode() == drawing.svg()
 
 
 # -- the looks ------------------------------------------------------------------------------------
@@ -353,12 +366,42 @@ def test_a_client_used_alone_is_drawn_from_the_client_down() -> None:
     trace = Trace()
     traces.listed(trace, 1)
     traces.answered(trace, 2, "calendar_query", "2 appointments")
-    traces.listed(trace, 3)
+    traces.request(trace, 3, "tools/list")
+    traces.response(trace, 3, "tools/list", error={"code": -32603, "message": "not now"})
+    trace.add("client", "error", method="tools/list", error="JsonRpcError", code=-32603)
     drawing = draw.chain(trace)
     assert lit(drawing) == ["client", "transport", "server"]
     assert "“2 appointments”" in texts(drawing)
     assert texts(drawing).count("not used") == 2
     assert "The caller gets the result" in texts(drawing)
+
+
+def test_of_several_calls_without_a_loop_the_last_is_drawn() -> None:
+    trace = Trace()
+    traces.adapted(trace, 1, "calendar_create", "before", is_error=True)
+    traces.answered(trace, 2, "calendar_query", "by the client alone")
+    assert lit(draw.chain(trace)) == ["client", "transport", "server"]
+    assert BUSINESS.ink not in draw.chain(trace).source
+    trace.add("adapter", "refused", tool="calendar_create", reason="start: not a date")
+    assert lit(draw.chain(trace)) == ["adapter"]
+    traces.adapted(trace, 3, "calendar_query", "after")
+    assert lit(draw.chain(trace)) == EVERY_LAYER[1:]
+    assert "“after”" in texts(draw.chain(trace))
+
+
+def test_a_trace_with_no_tool_call_shows_its_last_request() -> None:
+    trace = Trace()
+    traces.listed(trace, 1)
+    assert {"tools/list", "a good answer"} <= set(texts(draw.chain(trace)))
+
+
+def test_an_http_status_without_a_message_begins_at_the_server() -> None:
+    trace = Trace()
+    traces.request(trace, 1, "tools/call", "calendar_query")
+    trace.add("transport", "failed", error="HttpStatusError")
+    trace.add("client", "error", method="tools/call", error="HttpStatusError", code=None)
+    assert "answers with an HTTP status" in texts(draw.chain(trace))
+    assert "The error began in MCP server" in draw.chain(trace).alt
 
 
 def test_a_deadline_that_passes_begins_in_the_client() -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ import pytest
 
 from mini_agent.tools import bash_tool, read_tool
 from mini_agent.types import Tool, ToolResult
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="uses bash, mkfifo and pidfd")
 
 
 async def read(workspace: Path, path: Any, **options: Any) -> ToolResult:
@@ -171,9 +175,10 @@ async def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> Non
 
 
 async def test_a_process_that_escapes_its_group_holds_nobody_up(tmp_path: Path) -> None:
-    command = "setsid sleep 5 & echo $! > child; echo done"
+    escape = "echo $$ > child; echo > ready; exec sleep 1000"
+    command = f"mkfifo ready; setsid bash -c '{escape}' & cat ready; echo done"
     result = await bash(tmp_path, command, timeout=60)
-    assert result == ToolResult("done\n[exit code 0]")
+    assert result == ToolResult("\ndone\n[exit code 0]")
     os.kill(int((tmp_path / "child").read_text()), 9)
 
 
@@ -217,9 +222,13 @@ def test_a_tools_schema_names_its_one_argument(tool: Tool) -> None:
     assert schema["required"] == list(schema["properties"]) and tool.spec.description
 
 
-def _gone(pid: int) -> bool:
-    """No such process, or one that is dead and only not yet collected."""
+def _gone(pid: int, seconds: float = 5.0) -> bool:
+    """Wait until the process has ended (it may be dead and only not yet collected)."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
-    except OSError:
+        process = os.pidfd_open(pid)
+    except ProcessLookupError:
         return True
+    try:
+        return bool(select.select([process], [], [], seconds)[0])
+    finally:
+        os.close(process)

@@ -150,8 +150,10 @@ class Exchange:
 
     def _heard(self, message: JsonObject) -> None:
         """Take a message that answers no request. Runs in the transport's reader: never raises."""
+        if "method" not in message:  # an answer that nobody waits for any more
+            return
         params = message.get("params")
-        if message.get("method") == "notifications/progress" and isinstance(params, dict):
+        if message["method"] == "notifications/progress" and isinstance(params, dict):
             self._progressed(params)
         _shielded(self._on_notification, message)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
-from typing import TYPE_CHECKING, TypeAlias, cast
+from collections.abc import AsyncIterator, Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
 from mini_agent.errors import MalformedMessage, McpError, TransportClosed
 from mini_agent.mcp.connections import Connections
@@ -166,14 +166,13 @@ class HttpTransport(OneListener):
         return bytes(body)
 
     async def _read_stream(self, response: httpx.Response, message: JsonObject) -> JsonObject:
-        """Read events until the response comes, then let the stream end."""
+        """Read events until the response comes."""
         parser = EventParser(self._max_body)
         async with chunks_of(response) as chunks:
             async for chunk in chunks:
                 for event in parser.feed(chunk):
                     found = self._take_event(event, message)
                     if found is not None:
-                        await until_end(chunks)
                         return self._received(found)
         raise TransportClosed("the event stream ended before the response came")
 
@@ -221,22 +220,27 @@ class HttpTransport(OneListener):
         await self._connections.close()
 
 
-def chunks_of(response: httpx.Response) -> contextlib.aclosing[AsyncGenerator[bytes, None]]:
-    """The body as it comes in, decompressed, closed when left early."""
-    return contextlib.aclosing(cast("AsyncGenerator[bytes, None]", response.aiter_bytes()))
+@contextlib.asynccontextmanager
+async def chunks_of(response: httpx.Response) -> AsyncIterator[AsyncIterator[bytes]]:
+    """The body as it comes in, decompressed. Who leaves early need not care for the rest of it."""
+    chunks = response.aiter_bytes()
+    try:
+        yield chunks
+    finally:
+        await until_end(chunks)
 
 
 async def until_end(chunks: AsyncIterator[bytes]) -> None:
-    """Give a stream a moment to end by itself: only then can its connection be used again.
+    """Give a body a moment to end by itself: only then can its connection be used again.
 
-    The answer is there already, so however the stream ends does not matter.
+    How it ends does not matter any more: its reader has what it wanted, or an error to raise.
     """
     import httpx
 
-    with contextlib.suppress(TimeoutError, httpx.HTTPError):
+    with contextlib.suppress(httpx.HTTPError, httpx.StreamError, OSError):
         async with asyncio.timeout(LINGER):
             async for _ in chunks:
-                pass
+                await asyncio.sleep(0)  # a turn for the clock, also where chunks come without end
 
 
 def closed_error() -> TransportClosed:

@@ -78,7 +78,12 @@ def encode(message: JsonObject) -> bytes:
     """
     raw = to_json(message, inf_nan_mode="constants")
     if b"NaN" in raw or b"Infinity" in raw:  # perhaps only inside a string: the slow path decides
-        json.dumps(message, allow_nan=False)
+        try:
+            json.dumps(message, allow_nan=False)
+        except ValueError as cause:
+            raise ValueError(
+                "JSON has no NaN and no Infinity; send null or leave it out"
+            ) from cause
     return raw
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
+from mini_agent.errors import TransportClosed
 from mini_agent.mcp.messages import check_message, kind
 from mini_agent.trace import Trace
 from mini_agent.types import JsonObject
@@ -34,8 +35,9 @@ class McpTransport(Protocol):
     ) -> JsonObject | None:
         """Send a request and return its response message; a notification returns None.
 
-        The response is a checked JSON-RPC message with the request's id; what it says is not
-        looked at. Cancelling the task is the cancel: the transport tells the server in its way.
+        The response is a checked JSON-RPC message with the request's id. What it says is not
+        looked at: a peer's "no" is returned like any other, not raised. Cancelling the task is
+        the cancel: the transport tells the server in its way.
 
         Raises: ConnectFailed, TransportClosed, HttpStatusError, AuthorizationError,
         MalformedMessage; ValueError for a message that JSON cannot express.
@@ -96,8 +98,11 @@ class FakeTransport(OneListener):
     ) -> JsonObject | None:
         """Answer with the next item of the script.
 
-        Raises: whatever the script holds; AssertionError when it has run out.
+        Raises: whatever the script holds; AssertionError when it has run out; TransportClosed
+        after close().
         """
+        if self.closed:
+            raise TransportClosed("this transport was closed")
         self.sent.append(message)
         self.note("sent", message=message)
         if kind(message) == "notification":
@@ -106,13 +111,13 @@ class FakeTransport(OneListener):
             item = next(self._script)
         except StopIteration:
             raise AssertionError(
-                f"FakeTransport: the script has run out at request {len(self.sent)}, "
+                f"FakeTransport: the script has run out at message {len(self.sent)}, "
                 f"{message['method']}; add what the server would answer"
             ) from None
         return self._answer(item, message)
 
     def _answer(self, item: Any, request: JsonObject) -> JsonObject:
-        if callable(item) and not isinstance(item, type):
+        if callable(item):
             item = item(request)
         if isinstance(item, BaseException):
             self.note("failed", error=type(item).__name__)

@@ -5,7 +5,7 @@
 # server answers, a person approves a change, and a drawing shows exactly that. About 5 minutes. No
 # key, no account, no network.
 
-# %%
+# %% tags=["covers-layers-talk-to-neighbours"]
 from mini_agent import draw
 
 draw.layers(lit="loop")
@@ -44,7 +44,7 @@ print(report())
 # The user wants to know whether Monday at 15:00 is free, and to book it. Looking is allowed. Booking
 # needs a yes, so a card appears and the script presses its Approve button.
 
-# %%
+# %% tags=["covers-full-round-with-a-fake-model"]
 from mini_agent.agent import run_agent
 from mini_agent.approval import calendar_policy, guard
 from mini_agent.demo import PROMPT, SERVER, demo_model
@@ -72,7 +72,7 @@ print(result.text)
 # Nobody drew this by hand. Every layer writes to one trace, and the drawing is made from it. Read
 # it from the top: time runs downwards.
 
-# %%
+# %% tags=["covers-one-request-through-the-stack"]
 draw.sequence(trace)
 
 # %% [markdown]
@@ -87,7 +87,7 @@ draw.chain(trace)
 # The model sees only this conversation. It does not see the protocol, the process, or the card. It
 # cannot tell a remote tool from a local one.
 
-# %%
+# %% tags=["covers-remote-tool-looks-local"]
 for message in result.messages:
     for block in message["content"]:
         told = block.get("text") or block.get("input") or block.get("content")
@@ -112,7 +112,7 @@ async with McpClient(StdioTransport(SERVER), server="calendar", trace=denied) as
     )
 print(second.text)
 
-# %%
+# %% tags=["covers-host-keeps-control"]
 draw.chain(denied)
 
 # %% [markdown]
@@ -139,7 +139,7 @@ print(mine.text)
 #
 # This is what the server returned for that day. Read the entry at 11:00.
 
-# %%
+# %% tags=["covers-a-strangers-invitation"]
 monday = await calendar.call("calendar_query", {"date": "2026-08-03"})
 print(monday.content[0]["text"])
 
@@ -154,7 +154,7 @@ print(monday.content[0]["text"])
 # Two paths, never mixed. A failure that the server reports goes back to the model, which can adjust.
 # A failure of the connection goes to the caller, and the model sees only a marker.
 
-# %%
+# %% tags=["covers-where-each-error-stops"]
 draw.error_paths()
 
 # %%

@@ -7,7 +7,13 @@
 # %%
 from __future__ import annotations
 
+import json
+from typing import Any
+
+from pydantic_core import from_json, to_json
+
 from mini_agent import draw
+from mini_agent.errors import JsonRpcError, MalformedMessage
 
 draw.layers(lit="client")
 
@@ -38,7 +44,7 @@ wire = InMemoryTransport(calendar_server())
 #
 # An id, a method, params. JSON-RPC asks for no more. We send it as it is.
 
-# %%
+# %% tags=["covers-request-says-all-it-needs"]
 naive = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 await wire.send(naive)
 
@@ -59,9 +65,9 @@ await wire.send(naive)
 from mini_agent.mcp.messages import META, PROTOCOL_VERSION
 from mini_agent.types import JsonObject
 
-# %% include mini_agent.mcp.messages.build_meta
+PROTOCOL_VERSION
 
-# %%
+# %% include mini_agent.mcp.messages.build_meta tags=["covers-meta-on-every-request"]
 meta = build_meta(client_info={"name": "notebook", "version": "1"})
 meta
 
@@ -74,7 +80,7 @@ meta
 #
 # The request is a plain dict. Nothing here sends anything, so a test can look at the whole of it.
 
-# %% include mini_agent.mcp.messages.build_request
+# %% include mini_agent.mcp.messages.build_request tags=["covers-tool-operations"]
 request = build_request(1, "tools/list", meta=meta)
 response = await wire.send(request)
 [tool["name"] for tool in response["result"]["tools"]]
@@ -83,7 +89,7 @@ response = await wire.send(request)
 # The same server, the same method, and now it answers. It did not need to have met us before. We
 # can show that: a new server, and the very first thing it hears is a call.
 
-# %%
+# %% tags=["covers-no-handshake-no-session", "covers-tool-operations"]
 stranger = InMemoryTransport(calendar_server())
 asked = {"name": "calendar_query", "arguments": {"date": "2026-08-04"}}
 answer = await stranger.send(build_request(1, "tools/call", asked, meta=meta))
@@ -108,11 +114,6 @@ print(await wire.send(cancelled))
 #
 # On a pipe, a line break ends a message. So the JSON must be compact, and a line break inside a
 # text must be escaped. JSON does that by itself.
-
-# %%
-import json
-
-from pydantic_core import to_json
 
 # %% include mini_agent.mcp.messages.encode
 note = build_notification("x", {"text": "two\nlines, déjà vu"})
@@ -139,6 +140,8 @@ def naive_decode(raw):
     return json.loads(raw)
 
 
+naive_decode(b'{"jsonrpc":"2.0","id":1,"result":{}}')
+
 # %% [markdown]
 # Now eight things that servers really print. Some are no JSON at all. Some are JSON, but no
 # message.
@@ -154,6 +157,7 @@ eight = {
     "no version": b'{"id":1,"result":{}}',
     "an odd id": b'{"jsonrpc":"2.0","id":true,"result":{}}',
 }
+print(*eight, sep=", ")
 
 
 # %%
@@ -176,16 +180,14 @@ for name, raw in eight.items():
 # the format. It quotes at most 80 characters of what came.
 
 # %%
-from typing import Any
-
-from pydantic_core import from_json
-
-from mini_agent.errors import MalformedMessage
 from mini_agent.mcp.messages import _malformed, excerpt
 
-# %% include mini_agent.mcp.messages.check_message is_request_id
+print(excerpt(b"Calendar \x1b[2K server v1.2"))
 
-# %% include mini_agent.mcp.messages.decode
+# %% include mini_agent.mcp.messages.check_message is_request_id
+outcome(check_message, {"jsonrpc": "2.0", "id": True, "result": {}})
+
+# %% include mini_agent.mcp.messages.decode tags=["covers-stopping-beats-guessing"]
 for name, raw in eight.items():
     print(f"{name:<16} {outcome(decode, raw)}")
 
@@ -207,11 +209,13 @@ def naive_parse(message):
     return message.get("result") or {}
 
 
+naive_parse({"jsonrpc": "2.0", "id": 1, "result": {"content": ["09:00 Standup"]}})
+
 # %% [markdown]
 # It never fails. That is what is wrong with it. Here the server says that a result will come
 # later, in a form that this client does not know. What does the user get to hear?
 
-# %%
+# %% tags=["covers-a-guess-misleads-what-follows"]
 later = {"jsonrpc": "2.0", "id": 1, "result": {"resultType": "task", "taskId": "t-9"}}
 appointments = naive_parse(later).get("content", [])
 print("Your Monday is free!" if not appointments else appointments)
@@ -227,10 +231,17 @@ print("Your Monday is free!" if not appointments else appointments)
 # Revision 2026-07-28, basic/index, `resultType`.
 
 # %%
-from mini_agent.errors import JsonRpcError
 from mini_agent.mcp.messages import ERRORS
 
+for code, cls in ERRORS.items():
+    print(code, cls.__name__)
+
+# %% [markdown]
+# Three codes have a class of their own, since a host does something else about each. Every other
+# code is a plain `JsonRpcError`.
+
 # %% include mini_agent.mcp.messages.parse_error
+parse_error({"code": -32022, "message": "Unsupported protocol version"})
 
 # %% include mini_agent.mcp.messages.parse_response
 outcome(parse_response, later)
@@ -242,7 +253,7 @@ outcome(parse_response, later)
 # people. Programs that match it break with the next release of the server.
 
 # %%
-for code in (-32022, -32021, -32020, -32602, -32001):
+for code in (-32022, -32602, -32001):
     error = parse_error({"code": code, "message": "request timed out"})
     print(code, type(error).__name__)
 
@@ -250,7 +261,7 @@ for code in (-32022, -32021, -32020, -32602, -32001):
 # The last one says "timed out", and yet it is no timeout of ours. It is the peer speaking. Our own
 # failures are other classes and wear no code.
 
-# %%
+# %% tags=["covers-errors-travel-as-json-rpc"]
 refusal = await wire.send(naive)
 outcome(parse_response, refusal)
 
@@ -260,7 +271,7 @@ outcome(parse_response, refusal)
 # Strict does not mean picky. These two look wrong, and the revision allows them: a result without
 # `resultType`, and an error whose request could not even be read, so that it has no id.
 
-# %%
+# %% tags=["covers-sample-result-read"]
 odd = {"jsonrpc": "2.0", "id": 41, "result": {"structuredContent": {"status": "delivered_late"}}}
 parse_response(odd)
 

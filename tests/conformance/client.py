@@ -57,7 +57,9 @@ async def reads_everything(client: McpClient, context: dict[str, Any]) -> None:
     for resource in await client.list_resources():
         await client.read_resource(resource["uri"])
     for prompt in await client.list_prompts():
-        await client.get_prompt(prompt["name"], {a["name"]: "x" for a in prompt.get("arguments", [])})
+        await client.get_prompt(
+            prompt["name"], {a["name"]: "x" for a in prompt.get("arguments", [])}
+        )
 
 
 async def replays(client: McpClient, context: dict[str, Any]) -> None:
@@ -65,6 +67,13 @@ async def replays(client: McpClient, context: dict[str, Any]) -> None:
     await client.connect()
     for call in context["toolCalls"]:
         await client.call(call["name"], call["arguments"])
+
+
+async def echoes(client: McpClient, context: dict[str, Any]) -> None:
+    """Send back the schema of the one tool as an argument of the other, to see what is lost."""
+    await client.connect()
+    (focal,) = [tool for tool in client.tools if tool.name != "json_schema_echo"]
+    await client.call("json_schema_echo", {"schema": focal.input_schema})
 
 
 async def only_lists(client: McpClient, context: dict[str, Any]) -> None:
@@ -77,6 +86,7 @@ STEPS = {
     "http-standard-headers": reads_everything,
     "http-custom-headers": replays,
     "json-schema-ref-no-deref": only_lists,
+    "json-schema-2020-12-preservation": echoes,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -9,28 +10,39 @@ from typing import Any
 
 import mcp
 import pytest
-from mcp_types import TextContent, TextResourceContents
+from mcp_types import ElicitResult, TextContent, TextResourceContents
 
 from fake_servers.calendar import calendar_server
-from fake_servers.http import serve
+from fake_servers.context import Context
+from fake_servers.core import Server
+from fake_servers.declare import NeedInput, Tool
+from fake_servers.http import HttpServer, serve
 
 CARRIERS = ("stdio", "http-auto", "http-stream")
 
 
 @asynccontextmanager
-async def official_client(over: str, **options: Any) -> AsyncIterator[mcp.Client]:
+async def served(server: Server, **options: Any) -> AsyncIterator[HttpServer]:
+    """A server over HTTP. The SDK closes its event streams in tasks of its own: they end first."""
+    async with serve(server, **options) as running:
+        yield running
+    await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
+
+
+@asynccontextmanager
+async def official_client(over: str) -> AsyncIterator[mcp.Client]:
     """The SDK's client, connected to a fresh calendar, refusing the older handshake."""
     if over == "stdio":
         command = mcp.StdioServerParameters(
             command=sys.executable, args=["-m", "fake_servers.calendar"]
         )
-        async with mcp.Client(mcp.stdio_client(command), mode="2026-07-28", **options) as client:
+        async with mcp.Client(mcp.stdio_client(command), mode="2026-07-28") as client:
             yield client
     else:
         replies: Any = over.removeprefix("http-")
         async with (
-            serve(calendar_server(), replies=replies) as running,
-            mcp.Client(running.url, mode="2026-07-28", **options) as client,
+            served(calendar_server(), replies=replies) as running,
+            mcp.Client(running.url, mode="2026-07-28") as client,
         ):
             yield client
 
@@ -99,5 +111,71 @@ async def test_it_finds_the_modern_protocol_by_itself(over: str) -> None:
         async with mcp.Client(mcp.stdio_client(command)) as client:
             assert client.protocol_version == "2026-07-28"
     else:
-        async with serve(calendar_server()) as running, mcp.Client(running.url) as client:
+        async with served(calendar_server()) as running, mcp.Client(running.url) as client:
             assert client.protocol_version == "2026-07-28"
+
+
+# -- what the calendar does not do ----------------------------------------------------------------
+
+
+async def ask_name(arguments: dict[str, Any], context: Context) -> str | NeedInput:
+    given = context.accepted("who")
+    if given is None:
+        form = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+        question = {"mode": "form", "message": "Your name?", "requestedSchema": form}
+        return NeedInput({"who": {"method": "elicitation/create", "params": question}}, state=1)
+    return f"hello {given['name']}"
+
+
+async def count(arguments: dict[str, Any], context: Context) -> str:
+    for i in (1, 2, 3):
+        await context.progress(i, 3)
+    return f"counted for {arguments['region']}"
+
+
+REGION = {
+    "type": "object",
+    "properties": {"region": {"type": "string", "x-mcp-header": "Region"}},
+    "required": ["region"],
+}
+
+
+def asking_server() -> Server:
+    return Server("asking", tools=[Tool("greet", "", ask_name), Tool("count", "", count, REGION)])
+
+
+async def test_it_answers_what_the_server_asks() -> None:
+    async def answer(context: Any, asked: Any) -> ElicitResult:
+        assert asked.message == "Your name?"
+        return ElicitResult(action="accept", content={"name": "Kim"})
+
+    async with (
+        served(asking_server()) as running,
+        mcp.Client(running.url, elicitation_callback=answer) as client,
+    ):
+        result = await client.call_tool("greet", {})
+    assert isinstance(result.content[0], TextContent) and result.content[0].text == "hello Kim"
+
+
+async def test_it_hears_progress_and_mirrors_arguments_in_headers() -> None:
+    heard: list[float] = []
+
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(progress)
+
+    async with served(asking_server()) as running, mcp.Client(running.url) as client:
+        await client.list_tools()
+        result = await client.call_tool("count", {"region": "äu"}, progress_callback=hear)
+    assert heard == [1, 2, 3] and not result.is_error
+    assert running.requests[-1]["mcp-param-region"].startswith("=?base64?")
+
+
+async def test_it_follows_the_pages() -> None:
+    tools = [Tool(f"tool_{i}", "", count) for i in range(5)]
+    async with (
+        served(Server("paged", tools=tools, page_size=2)) as running,
+        mcp.Client(running.url) as client,
+    ):
+        first = await client.list_tools()
+        second = await client.list_tools(cursor=first.next_cursor)
+    assert [t.name for t in first.tools + second.tools] == [f"tool_{i}" for i in range(4)]

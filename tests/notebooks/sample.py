@@ -44,7 +44,7 @@ await clicked
 
 # %%
 for n in range(50):
-    print("line", n)
+    print("line", n, flush=True)
     await asyncio.sleep(0)
 
 # %% tags=["nbval-skip", "skip-execution"]

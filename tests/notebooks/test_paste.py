@@ -62,7 +62,7 @@ class Thing(Base):
     def text(self) -> str:
         """Docs."""
         return """a
-  b"""
+        b"""
 
     @text.setter
     def text(self, value: str) -> None:
@@ -72,6 +72,12 @@ class Thing(Base):
         """Docs."""
 
         return 1
+
+
+class Plain:
+    def one(self): ...
+
+    def two(self): ...
 '''
 
 
@@ -84,7 +90,9 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def code(text: str) -> str:
-    return "\n".join(line.removeprefix(" " * 8) for line in text.splitlines()).strip()
+    """``text`` without the test's own indent, but for the line inside a string."""
+    lines = [line if line.endswith(' b"""') else line[8:] for line in text.splitlines()]
+    return "\n".join(lines).strip()
 
 
 def test_a_function_comes_with_decorator_and_comments_and_without_docstrings() -> None:
@@ -142,6 +150,7 @@ def test_a_class_can_be_cut_down_to_named_methods() -> None:
             async def last(self) -> int:
                 return 1
     """)
+    assert paste("pkg.mod.Plain(two)") == "class Plain:\n    def two(self): ..."
     assert paste("pkg.mod.Thing()") == "class Thing(Base):\n    size = 1"
 
 
@@ -156,7 +165,7 @@ def test_a_method_stands_below_part_of_its_class() -> None:
 def test_a_string_of_several_lines_is_not_dedented() -> None:
     text = paste("pkg.mod.Thing.text").replace("part_of(Thing)", "property")
     found = ast.parse(text).body[0].body[0].value.value
-    assert found == "a\n  b"
+    assert found == "a\n        b"
 
 
 def test_a_property_brings_its_setter_and_its_strings_untouched() -> None:
@@ -166,7 +175,7 @@ def test_a_property_brings_its_setter_and_its_strings_untouched() -> None:
         @property
         def text(self) -> str:
             return """a
-  b"""
+        b"""
 
         @part_of(Thing)
         @text.setter
