@@ -11,7 +11,7 @@ from typing import NoReturn, Self
 from fake_servers.calendar import calendar_server
 from fake_servers.core import Server
 from fake_servers.fault_call import Exit, Fault, HttpCall, next_turn
-from fake_servers.wire import Message, decode, encode
+from fake_servers.wire import Message, Rejection, decode, encode
 
 
 class Cut(BaseException):
@@ -129,8 +129,8 @@ class FaultServer:
             await self._answer(SocketCall(message, self.calendar, self._later, writer), reader)
         except Cut:
             writer.transport.abort()
-        except (OSError, EOFError):
-            writer.transport.abort()  # the client is gone
+        except (OSError, EOFError, ValueError, Rejection):
+            writer.transport.abort()  # the client is gone, or sends no POST of ours
         finally:
             writer.close()
 
@@ -162,7 +162,10 @@ class FaultServer:
 
 
 async def read_message(reader: asyncio.StreamReader) -> Message:
-    """The JSON body of one POST."""
+    """The JSON body of one POST.
+
+    Raises: EOFError, ValueError or Rejection when it is none.
+    """
     lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
     sizes = [line.partition(":")[2] for line in lines if line.startswith("content-length:")]
-    return decode(await reader.readexactly(int(sizes[0])))
+    return decode(await reader.readexactly(int("".join(sizes))))

@@ -12,7 +12,8 @@ HTML = {"Content-Type": "text/html; charset=utf-8"}
 @fault("http")
 async def stream_cut(call: HttpCall) -> None:
     """The event stream begins, reports progress, and is cut before the response."""
-    await call.say(notification("notifications/progress", {"progressToken": 1, "progress": 0.5}))
+    token = call.message["params"]["_meta"].get("progressToken", "not asked for")
+    await call.say(notification("notifications/progress", {"progressToken": token, "progress": 1}))
     call.cut()
 
 

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
-from urllib.parse import urlsplit
 
 from fake_servers.core import Server
 from fake_servers.headers import check_headers
@@ -71,7 +70,8 @@ class App:
     def _refusal(self, request: Request) -> Response | None:
         """What is refused before the body is read."""
         headers = request.headers
-        if not _own_host(headers.get("host", "")) or not self._known_origin(headers):
+        own = headers.get("host", "").partition(":")[0] in ("127.0.0.1", "localhost")
+        if not own or not self._known_origin(headers):
             return _plain(403, "Forbidden: this server is for its own machine")
         if request.url.path != "/mcp":
             return _plain(404, "Not found: the MCP endpoint is /mcp")
@@ -170,10 +170,6 @@ async def _body(request: Request, limit: int) -> bytes:
     if size > limit:
         raise TooLarge
     return b"".join(pieces)
-
-
-def _own_host(host: str) -> bool:
-    return urlsplit(f"//{host}").hostname in ("127.0.0.1", "localhost")
 
 
 def _ranks(accept: str) -> dict[str, float]:

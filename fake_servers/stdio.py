@@ -76,8 +76,8 @@ async def read_lines(fd: int, limit: int = MAX_LINE) -> AsyncGenerator[bytes, No
     """
     chunks: asyncio.Queue[bytes] = asyncio.Queue()
     loop = asyncio.get_running_loop()
-    reader = threading.Thread(target=_pump, args=(fd, loop, chunks), daemon=True)
-    reader.start()
+    pump = threading.Thread(target=_pump, args=(fd, loop, chunks), name=f"fd {fd}", daemon=True)
+    pump.start()
     pending: list[bytes] = []
     while chunk := await chunks.get():
         *whole, rest = chunk.split(b"\n")
@@ -93,6 +93,9 @@ async def read_lines(fd: int, limit: int = MAX_LINE) -> AsyncGenerator[bytes, No
 def _pump(fd: int, loop: asyncio.AbstractEventLoop, chunks: asyncio.Queue[bytes]) -> None:
     chunk = b"begin"
     while chunk:
-        chunk = os.read(fd, 2**16)
+        try:
+            chunk = os.read(fd, 2**16)
+        except OSError:  # closed under us: as good as its end
+            chunk = b""
         with contextlib.suppress(RuntimeError):  # the loop is gone: nobody listens any more
             loop.call_soon_threadsafe(chunks.put_nowait, chunk)

@@ -6,7 +6,6 @@ It knows Tool and ToolSpec and nothing of what stands behind them. Whatever happ
 
 from __future__ import annotations
 
-import copy
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,7 +118,7 @@ async def ask_model(
                 case Text():
                     add_text(content, event.text)
                 case ToolCall():
-                    calls.append(copy.deepcopy(event))
+                    calls.append(event)
                     content.append(tool_use_block(event))
                 case Done():
                     stop_reason = event.stop_reason

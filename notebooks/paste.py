@@ -110,8 +110,8 @@ def cut(source: str, node: ast.stmt, only: tuple[str, ...] | None = None) -> str
     dropped: set[int] = set()
     for inner in ast.walk(node):
         body = getattr(inner, "body", None)
-        if not isinstance(body, list) or inner.lineno in dropped:  # type: ignore[attr-defined]
-            continue
+        if not isinstance(body, list) or getattr(inner, "lineno", 0) in dropped:
+            continue  # a case of a match has a body and no line number of its own
         gone = [child for child in body if is_docstring(child)]
         if inner is node and only is not None:
             gone += other_methods(node, only)

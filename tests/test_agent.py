@@ -409,6 +409,7 @@ async def test_without_a_hook_everything_is_allowed() -> None:
 
 async def test_what_a_hook_or_listener_does_to_its_copy_changes_nothing() -> None:
     seen: list[dict[str, Any]] = []
+    finished: list[ToolCall] = []
 
     async def execute(arguments: dict[str, Any]) -> ToolResult:
         seen.append(dict(arguments))
@@ -422,6 +423,8 @@ async def test_what_a_hook_or_listener_does_to_its_copy_changes_nothing() -> Non
     def on_event(event: Any) -> None:
         if isinstance(event, ToolCall):
             event.input["to"] = "changed by the listener"
+        if isinstance(event, ToolFinished):
+            finished.append(event.call)
         if isinstance(event, Decided):
             event.call.input["to"] = "changed by the listener"
 
@@ -430,6 +433,7 @@ async def test_what_a_hook_or_listener_does_to_its_copy_changes_nothing() -> Non
         "go", model=model, tools=[tool("send", execute)], before_tool_call=hook, on_event=on_event
     )
     assert seen == [{"to": "me"}]
+    assert finished == [call("send", to="me")]
     assert result.messages[1]["content"][0]["input"] == {"to": "me"}
 
 

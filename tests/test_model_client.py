@@ -199,6 +199,8 @@ BROKEN: dict[str, list[dict[str, Any]]] = {
     "no stop_reason": [START, text_start(), stop(), STOP],
     "a stop_reason of null": [START, text_start(), stop(), reason(None), STOP],
     "a second message after the first": [START, reason(), STOP, START],
+    "a block after the end": [START, reason(), STOP, text_start(0, "x"), stop()],
+    "a second end": [START, reason(), STOP, STOP],
     "an error event": [START, {"type": "error", "error": {"type": "overloaded_error",
                                                            "message": "Overloaded"}}],
     "an event without a type": [START, {"index": 0}],

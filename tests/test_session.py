@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mini_agent.session import SessionError, load_session, save_session
@@ -57,6 +57,7 @@ def test_there_is_one_json_line_a_message_readable_as_it_is(tmp_path: Path) -> N
 
 
 @settings(deadline=None)
+@example(text="\ud800")
 @given(text=st.text(st.characters(exclude_categories=()), min_size=1))
 def test_any_text_at_all_comes_back_even_a_lone_surrogate(
     tmp_path_factory: pytest.TempPathFactory, text: str
@@ -91,7 +92,10 @@ def test_a_save_that_fails_leaves_the_old_conversation_and_no_litter(tmp_path: P
     with pytest.raises(TypeError):
         save_session(path, [*WHOLE, user({"type": "text", "text": object()})])
     assert load_session(path) == WHOLE
-    assert list(tmp_path.iterdir()) == [path]
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(SessionError):
+        save_session(tmp_path / "folder", WHOLE)
+    assert sorted(tmp_path.iterdir()) == [tmp_path / "folder", path]
 
 
 def test_a_reader_never_sees_a_half_written_file(tmp_path: Path) -> None:

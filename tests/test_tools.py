@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import select
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mini_agent.tools import bash_tool, read_tool
+from mini_agent.tools import Shell, bash_tool, read_tool
 from mini_agent.types import Tool, ToolResult
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="uses bash, mkfifo and pidfd")
@@ -192,6 +193,40 @@ async def test_cancelling_kills_the_command(tmp_path: Path) -> None:
     with pytest.raises(asyncio.CancelledError):
         await running
     assert _gone(int((tmp_path / "child").read_text()))
+
+
+@pytest.mark.parametrize("turns", [0, 1, 2, 3, 5, 8])
+async def test_cancelling_while_bash_is_only_starting_neither_hangs_nor_leaks(
+    tmp_path: Path, turns: int
+) -> None:
+    running = asyncio.create_task(bash(tmp_path, "sleep 1000 & echo $! > child; wait"))
+    for _ in range(turns):
+        await asyncio.sleep(0)
+    running.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        async with asyncio.timeout(5):
+            await running
+    child = tmp_path / "child"
+    assert not child.exists() or not child.read_text() or _gone(int(child.read_text()))
+
+
+def test_a_command_cannot_read_what_is_typed_to_the_host(tmp_path: Path) -> None:
+    code = (
+        "import asyncio\n"
+        "from mini_agent.tools import bash_tool\n"
+        "print(asyncio.run(bash_tool('.').execute({'command': 'cat'})).content)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], input="typed", capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.stdout == "[exit code 0]\n"
+
+
+def test_of_an_endless_output_only_the_beginning_is_kept() -> None:
+    shell = Shell(limit=10)
+    for _ in range(1000):
+        shell.pipe_data_received(1, b"x" * 1000)
+    assert len(shell.written[1]) <= 44 and shell.sizes == {1: 1_000_000, 2: 0}
 
 
 @pytest.mark.parametrize("stream", ["", " >&2"])

@@ -60,7 +60,7 @@ class Conversation:
 
         Raises: ConnectFailed.
         """
-        if True:  # what is heard from it later belongs to no one call
+        with following(""):  # what is heard from it later belongs to no one call
             await self.process.start(command, env, cwd)
 
     # -- ask --------------------------------------------------------------------------------------

@@ -112,7 +112,7 @@ class Exchange:
             progress_token=None if on_progress is None else request_id,
         )
         message = build_request(request_id, method, params, meta=meta)
-        tool = params.get("name") if params and method == "tools/call" else None
+        tool = params.get("name", "") if params and method == "tools/call" else ""
         self.note("request", server=self.server, method=method, id=request_id, tool=tool)
         deadline = asyncio.timeout(seconds)
         try:

@@ -61,7 +61,7 @@ def answer(message: JsonObject, request: JsonObject) -> JsonObject:
     request_id, got = request["id"], message.get("id")
     if got is None and "error" in message:
         return {**message, "id": request_id}
-    if type(got) is not type(request_id) or got != request_id:
+    if got != request_id:
         text = f"the response to request {request_id!r} came with the id {got!r:.80}"
         raise MalformedMessage(text, excerpt=excerpt(message))
     return message

@@ -218,7 +218,7 @@ naive_parse({"jsonrpc": "2.0", "id": 1, "result": {"content": ["09:00 Standup"]}
 # %% tags=["covers-a-guess-misleads-what-follows"]
 later = {"jsonrpc": "2.0", "id": 1, "result": {"resultType": "task", "taskId": "t-9"}}
 appointments = naive_parse(later).get("content", [])
-print("Your Monday is free!" if not appointments else appointments)
+print(appointments or "Your Monday is free!")
 
 # %% [markdown]
 # The guess "no content means nothing there" became an answer. When a protocol is parsed, stopping

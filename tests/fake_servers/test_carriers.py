@@ -36,6 +36,7 @@ async def error(over: str, message: dict[str, Any]) -> dict[str, Any]:
 # -- what is asked, and answered ------------------------------------------------------------------
 
 
+@pytest.mark.must("S02")
 async def test_discover_names_versions_capabilities_and_the_server(over: str) -> None:
     found = await result(over, request("server/discover"))
     assert found["supportedVersions"] == ["2026-07-28"]
@@ -44,16 +45,19 @@ async def test_discover_names_versions_capabilities_and_the_server(over: str) ->
     assert found["_meta"] == {P + "serverInfo": {"name": "sample", "version": "0.1"}}
 
 
+@pytest.mark.must("S04")
 async def test_client_info_is_not_needed(over: str) -> None:
     await result(over, request("server/discover", meta={P + "clientInfo": None}))
 
 
+@pytest.mark.must("S01")
 @pytest.mark.parametrize("request_id", ["a", "", 0, -7, 2**60])
 async def test_an_id_comes_back_as_it_was(over: str, request_id: Any) -> None:
     (answer,) = await answers(over, request("tools/list", id=request_id))
     assert answer["id"] == request_id
 
 
+@pytest.mark.must("S21", "S22")
 @pytest.mark.parametrize(
     "method, key",
     [
@@ -83,6 +87,7 @@ async def test_a_list_comes_whole_or_in_pages_and_says_the_same(
     assert paged == whole[key]
 
 
+@pytest.mark.must("S23")
 async def test_a_tool_shows_both_schemas_and_its_annotations(over: str) -> None:
     tools = {t["name"]: t for t in (await result(over, request("tools/list")))["tools"]}
     assert tools["add"]["inputSchema"]["required"] == ["a", "b"]
@@ -97,6 +102,7 @@ async def test_text_beyond_ascii_and_line_breaks_survive(over: str) -> None:
     assert heard["content"] == [{"type": "text", "text": f"heard {said}"}]
 
 
+@pytest.mark.must("S24")
 async def test_structured_content_has_a_text_copy(over: str) -> None:
     sum_ = await result(over, call("add", {"a": 2, "b": 3}))
     assert sum_["structuredContent"] == {"sum": 5}
@@ -115,6 +121,7 @@ async def test_content_without_structure_has_no_structured_content(over: str) ->
     assert "structuredContent" not in picture
 
 
+@pytest.mark.must("S09", "S19")
 async def test_progress_comes_when_a_token_was_given_and_increases(over: str) -> None:
     *progress, last = await answers(over, call("count", meta={"progressToken": "t"}))
     assert [m["params"]["progress"] for m in progress] == [1, 2, 3]
@@ -124,10 +131,12 @@ async def test_progress_comes_when_a_token_was_given_and_increases(over: str) ->
     assert last["result"]["content"][0]["text"] == "counted"
 
 
+@pytest.mark.must("S19")
 async def test_without_a_token_there_is_no_progress(over: str) -> None:
     assert len(await answers(over, call("count"))) == 1
 
 
+@pytest.mark.must("S21", "S26")
 async def test_a_resource_is_text_or_base64(over: str) -> None:
     text = await result(over, request("resources/read", uri="test://text"))
     assert text["contents"] == [
@@ -147,6 +156,7 @@ async def test_a_template_gives_what_its_variables_say(over: str) -> None:
     assert read["contents"][0]["text"] == "item 7"
 
 
+@pytest.mark.must("S27")
 async def test_a_prompt_takes_its_arguments(over: str) -> None:
     got = await result(over, request("prompts/get", name="review", arguments={"code": "x = 1"}))
     assert got["messages"] == [
@@ -160,12 +170,14 @@ async def test_a_prompt_takes_its_arguments(over: str) -> None:
 # -- the tool's own failures ----------------------------------------------------------------------
 
 
+@pytest.mark.must("S24")
 async def test_a_tool_failure_is_a_result_that_says_why(over: str) -> None:
     failed = await result(over, call("refuse"))
     assert failed["isError"] is True
     assert failed["content"][0]["text"] == "the shop is closed; try again on Monday"
 
 
+@pytest.mark.must("S24", "S25")
 async def test_wrong_arguments_are_a_result_naming_path_and_rule(over: str) -> None:
     failed = await result(over, call("add", {"a": "two"}))
     text = failed["content"][0]["text"]
@@ -174,6 +186,7 @@ async def test_wrong_arguments_are_a_result_naming_path_and_rule(over: str) -> N
     assert "arguments: 'b' is a required property (required)" in text
 
 
+@pytest.mark.must("S24", "S25")
 @pytest.mark.parametrize("tool", ["crash", "wrong_shape", "no_shape", "count_down", "outside"])
 async def test_a_server_bug_is_an_internal_error_that_tells_nothing(over: str, tool: str) -> None:
     failed = await error(over, call(tool, {"a": 1, "b": 2}))
@@ -183,6 +196,7 @@ async def test_a_server_bug_is_an_internal_error_that_tells_nothing(over: str, t
 # -- rejections -----------------------------------------------------------------------------------
 
 
+@pytest.mark.must("S04")
 @pytest.mark.parametrize("field", ["protocolVersion", "clientCapabilities"])
 @pytest.mark.parametrize("value", [None, 7])
 async def test_a_missing_or_odd_meta_field_is_refused(over: str, field: str, value: Any) -> None:
@@ -203,12 +217,14 @@ async def test_an_odd_optional_meta_field_is_refused(over: str, meta: dict[str, 
     assert (await error(over, request("tools/list", meta=meta)))["code"] == -32602
 
 
+@pytest.mark.must("S05")
 async def test_another_version_is_refused_with_those_that_are_spoken(over: str) -> None:
     refused = await error(over, request("tools/list", meta={P + "protocolVersion": "1900-01-01"}))
     assert refused["code"] == -32022
     assert refused["data"] == {"supported": ["2026-07-28"], "requested": "1900-01-01"}
 
 
+@pytest.mark.must("S07")
 @pytest.mark.parametrize("method", ["initialize", "ping", "logging/setLevel", "no/such", ""])
 async def test_an_unknown_method_is_refused_and_the_versions_are_named(
     over: str, method: str
@@ -217,6 +233,7 @@ async def test_an_unknown_method_is_refused_and_the_versions_are_named(
     assert refused["code"] == -32601 and "2026-07-28" in refused["message"]
 
 
+@pytest.mark.must("S22", "S24", "S26", "S27")
 @pytest.mark.parametrize(
     "message",
     [
@@ -249,6 +266,7 @@ async def test_a_cursor_of_one_list_is_bad_in_another(over: str) -> None:
     assert answer["error"]["code"] == -32602
 
 
+@pytest.mark.must("S08", "S26")
 async def test_an_unknown_resource_names_its_address(over: str) -> None:
     refused = await error(over, request("resources/read", uri="test://nowhere"))
     assert refused["data"] == {"uri": "test://nowhere"}
@@ -257,6 +275,7 @@ async def test_an_unknown_resource_names_its_address(over: str) -> None:
 # -- asking the client ----------------------------------------------------------------------------
 
 
+@pytest.mark.must("S06", "S16")
 @pytest.mark.parametrize(
     "message, required",
     [
@@ -283,6 +302,7 @@ async def test_a_declared_capability_lets_the_call_through(over: str, caps: Any)
     assert (await result(over, call("needs_sampling", caps=caps)))["isError"] is False
 
 
+@pytest.mark.must("S16")
 @pytest.mark.parametrize("caps", [{"elicitation": {}}, {"elicitation": {"form": {}}}])
 async def test_input_is_asked_for_and_the_retry_goes_on_from_the_state(
     over: str, caps: dict[str, Any]
@@ -305,6 +325,7 @@ async def test_input_is_asked_for_and_the_retry_goes_on_from_the_state(
     assert messages[-1]["result"]["content"][0]["text"] == "hello Kim, round 1"
 
 
+@pytest.mark.must("S18")
 @pytest.mark.parametrize(
     "responses",
     [
@@ -332,6 +353,7 @@ async def test_a_state_alone_brings_the_client_back(over: str) -> None:
         assert (await ask(call("step", **state)))[-1]["result"]["resultType"] == "complete"
 
 
+@pytest.mark.must("S16")
 @pytest.mark.parametrize(
     "method, params",
     [
@@ -349,6 +371,7 @@ async def test_resources_and_prompts_may_ask_too(
     assert done["resultType"] == "complete"
 
 
+@pytest.mark.must("S17")
 async def test_a_state_that_was_altered_moved_or_is_old_is_refused(over: str) -> None:
     now = [1000.0]
     async with carrier(over, sample(clock=lambda: now[0])) as ask:
@@ -362,6 +385,17 @@ async def test_a_state_that_was_altered_moved_or_is_old_is_refused(over: str) ->
         now[0] += 601
         old = (await ask(call("greet", caps=ELICITS, requestState=state)))[-1]
         assert "expired" in old["error"]["message"]
+
+
+@pytest.mark.must("S03")
+async def test_a_retry_may_go_to_another_server_with_the_same_secret(over: str) -> None:
+    asked = await result(over, call("greet", caps=ELICITS), secret=b"shared")
+    again = {"who": {"action": "accept", "content": {"name": "Kim"}}}
+    state = asked["requestState"]
+    retry = call("greet", caps=ELICITS, requestState=state, inputResponses=again)
+    said = (await result(over, retry, secret=b"shared"))["content"][0]["text"]
+    assert said == "hello Kim, round 1"
+    assert "altered" in (await error(over, retry))["message"]
 
 
 async def test_a_server_without_a_capability_lacks_its_methods(over: str) -> None:

@@ -14,7 +14,9 @@ from fakes_wire import call, request
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fake_servers.declare import NeedInput
+from fake_servers.context import Context
+from fake_servers.core import Server
+from fake_servers.declare import NeedInput, Tool
 from fake_servers.headers import annotated, same
 from fake_servers.methods import METHODS, match_template
 from fake_servers.mrtr import input_required, seal, unseal
@@ -105,7 +107,12 @@ async def test_no_reference_is_fetched() -> None:
     from referencing.exceptions import Unresolvable
 
     visitors: list[object] = []
-    canary = await asyncio.start_server(lambda r, w: visitors.append(w), "127.0.0.1", 0)
+
+    def visited(reader: object, writer: asyncio.StreamWriter) -> None:
+        visitors.append(writer)
+        writer.close()
+
+    canary = await asyncio.start_server(visited, "127.0.0.1", 0)
     port = canary.sockets[0].getsockname()[1]
     with pytest.raises(Unresolvable):
         await asyncio.to_thread(problems, {"$ref": f"http://127.0.0.1:{port}/schema"}, 1)
@@ -219,13 +226,23 @@ async def test_closing_the_answers_cancels_the_work() -> None:
     assert held.cancelled.is_set()
 
 
-async def test_breaking_off_between_two_messages_cancels_the_work() -> None:
-    server = sample()
-    message = call("count", meta={"progressToken": 1})
-    async with aclosing(server.handle(message)) as answers:
-        async for answer in answers:
-            assert answer["params"]["progress"] == 1
-            break
+async def test_breaking_off_between_two_messages_waits_until_the_work_has_ended() -> None:
+    ended: list[bool] = []
+
+    async def long_farewell(arguments: dict[str, Any], context: Context) -> str:
+        try:
+            await context.progress(1)
+            await asyncio.Event().wait()
+        finally:
+            for _ in range(5):
+                await asyncio.sleep(0)
+            ended.append(True)
+        return "never"
+
+    server = Server("s", tools=[Tool("t", "Takes its time to end.", long_farewell)])
+    async with aclosing(server.handle(call("t", meta={"progressToken": 1}))) as answers:
+        assert (await anext(answers))["params"]["progress"] == 1
+    assert ended == [True]
 
 
 def test_the_methods_are_those_of_the_revision() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from typing import Any
 
@@ -269,3 +270,15 @@ async def test_cut_body_is_shorter_than_announced() -> None:
         head, _, got = (await reader.read()).partition(b"\r\n\r\n")
         writer.close()
     assert b"Content-Length: " in head and got.startswith(b'{"jsonrpc"')
+
+
+@pytest.mark.parametrize("raw", [b"GET /mcp HTTP/1.1\r\n\r\n", b"\x16\x03\x01 tls?\r\n\r\n", b"x"])
+async def test_what_is_no_post_is_dropped_quietly(raw: bytes) -> None:
+    async with http("status_429") as bad:
+        reader, writer = await asyncio.open_connection("127.0.0.1", int(bad.url.split(":")[2][:-4]))
+        writer.write(raw)
+        writer.write_eof()
+        with contextlib.suppress(ConnectionError):
+            assert await reader.read() == b""
+        writer.close()
+        await good(bad)

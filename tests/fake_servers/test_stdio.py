@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import sys
+import threading
 
 import pytest
 from fakes_child import child
@@ -19,6 +20,7 @@ from fake_servers.stdio import read_lines, serve, write_to
 CALENDAR = [sys.executable, "-m", "fake_servers.calendar"]
 
 
+@pytest.mark.must("S10")
 async def test_the_calendar_answers_one_line_a_message_and_exits_at_the_end_of_stdin() -> None:
     async with child(CALENDAR) as server:
         asked = [request("server/discover", id=1), request("tools/list", id=2)]
@@ -36,6 +38,7 @@ async def test_what_was_asked_before_the_end_of_stdin_is_still_answered() -> Non
     assert code == 0
 
 
+@pytest.mark.must("S10")
 async def test_line_breaks_of_every_kind_stay_inside_a_line() -> None:
     title = "a\nb\r\nc\u2028d\u2029e\x85f"
     async with child(CALENDAR) as server:
@@ -46,6 +49,7 @@ async def test_line_breaks_of_every_kind_stay_inside_a_line() -> None:
     assert out == b""
 
 
+@pytest.mark.must("S01")
 @pytest.mark.parametrize(
     "line, code, request_id",
     [
@@ -92,6 +96,7 @@ async def test_what_is_no_request_is_answered_by_nothing(line: bytes) -> None:
     assert said == []
 
 
+@pytest.mark.must("S10")
 async def test_a_cancelled_request_is_stopped_and_never_spoken_of_again() -> None:
     held, said = Held(), asyncio.Queue[bytes]()
     requests = InFlight(sample(held), said.put_nowait)
@@ -150,10 +155,15 @@ async def test_a_reader_that_is_gone_ends_the_server() -> None:
         os.write(to_write, json.dumps(call("echo")).encode() + b"\n")
         await asyncio.sleep(0.02)
     await asyncio.wait_for(running, 5)
-    for fd in (to_write, to_read, from_write):
-        os.close(fd)
+    os.close(to_write)
+    for thread in threading.enumerate():
+        if thread.name == f"fd {to_read}":
+            thread.join(5)
+    os.close(to_read)
+    os.close(from_write)
 
 
+@pytest.mark.must("S10")
 async def test_what_a_tool_prints_does_not_reach_stdout() -> None:
     code = (
         "from fake_servers.core import Server; from fake_servers.declare import Tool\n"

@@ -11,7 +11,7 @@ from mini_agent.mcp.events import EventParser, StreamEvent
 
 PIECES = st.sampled_from([
     b"data", b"event", b"id", b"retry", b":", b" ", b"\n", b"\r", b"\r\n", b"{}", b"x", b"\xc3\xa9",
-    b"data: 1\n\n", b"\xef\xbb\xbf", b"\x00",
+    b"data: 1\n\n", b"data: 2\r\n", b"\xef\xbb\xbf", b"\x00",
 ])  # fmt: skip
 
 
@@ -46,6 +46,10 @@ def test_line_ends_may_be_mixed() -> None:
     assert events_of(b"data: a\r\n\ndata: b\n\r\ndata: c\r\rdata: d\n\n") == [
         message(b"a"), message(b"b"), message(b"c"), message(b"d"),
     ]  # fmt: skip
+
+
+def test_a_line_end_that_two_chunks_share_is_one() -> None:
+    assert events_of(b"data: a\r", b"\ndata: b\r", b"\n\r\n") == [message(b"a\nb")]
 
 
 def test_an_event_that_ends_with_a_carriage_return_is_given_at_once() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -104,6 +105,11 @@ def runs(pid: int) -> bool:
         return bool(psutil.Process(pid).status() != psutil.STATUS_ZOMBIE)
     except psutil.NoSuchProcess:
         return False
+
+
+def full(transport: StdioTransport) -> bool:
+    """True while the pipe to the server takes no more."""
+    return transport._talk is not None and not transport._talk.process._room.is_set()
 
 
 @contextlib.asynccontextmanager
@@ -469,6 +475,41 @@ async def test_a_line_that_is_no_message_fails_what_waits_and_ends_the_process(
 
 
 @pytest.mark.case("F01")
+async def test_nothing_after_the_junk_is_believed(server: Server) -> None:
+    script = r"""
+        read()
+        write(b'junk\n{"jsonrpc":"2.0","method":"x"}\n')
+        write(b'{"jsonrpc":"2.0","method":"y"}\n')
+        for_ever()
+    """
+    heard: list[Any] = []
+    async with closing(server(script, grace=0.1)) as transport:
+        transport.listener = heard.append
+        assert isinstance(await failure(transport.send(ask())), MalformedMessage)
+    assert heard == []
+
+
+async def test_who_waits_for_room_in_the_pipe_fails_with_the_others(
+    server: Server, tmp_path: Path
+) -> None:
+    script = """
+        read()
+        while not os.path.exists("go"): time.sleep(0.002)
+        write(b"junk\\n")
+        for_ever()
+    """
+    transport = server(script, cwd=tmp_path, grace=1.5)
+    async with closing(transport):
+        texts = ("", "x" * 2**20, "waits for room")
+        sends = [asyncio.create_task(transport.send(ask(n, text=t))) for n, t in enumerate(texts)]
+        await until(lambda: full(transport))
+        (tmp_path / "go").touch()
+        async with asyncio.timeout(1):
+            errors = await asyncio.gather(*sends, return_exceptions=True)
+    assert [type(error) for error in errors] == [MalformedMessage] * 3
+
+
+@pytest.mark.case("F01")
 async def test_after_junk_the_next_request_gets_a_fresh_process(
     server: Server, tmp_path: Path
 ) -> None:
@@ -498,7 +539,7 @@ async def test_junk_can_be_skipped_with_one_warning(server: Server, junk: bytes)
 
 @pytest.mark.case("F01")
 async def test_a_warning_made_an_error_does_not_stop_the_reader(server: Server) -> None:
-    script = "request = read(); write(b'banner\\n'); answer(request); read()"
+    script = r"""read(); write(b'banner\n{"jsonrpc":"2.0","id":1,"result":{}}\n'); read()"""
     noticed: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: noticed.append(context))
     async with closing(server(script, on_junk="skip")) as transport:
@@ -588,7 +629,12 @@ async def test_what_the_server_says_unasked_reaches_the_listener_and_gets_no_rep
 
 
 async def test_a_listener_that_raises_costs_no_answer(server: Server) -> None:
-    script = "request = read(); say({'method': 'a'}); say({'method': 'b'}); answer(request); read()"
+    script = """
+        read()
+        notes = [json.dumps({"jsonrpc": "2.0", "method": name}).encode() for name in "ab"]
+        write(b"\\n".join(notes) + b'\\n{"jsonrpc":"2.0","id":1,"result":{}}\\n')
+        read()
+    """
     noticed: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: noticed.append(context))
     async with closing(server(script)) as transport:
@@ -631,6 +677,16 @@ async def test_an_id_in_use_or_no_id_is_refused() -> None:
             in_flight.add(bad)  # type: ignore[arg-type]
     assert in_flight.answer(answered(1)) == ""
     in_flight.add(1)
+
+
+async def test_an_answer_to_who_is_being_cancelled_harms_nothing() -> None:
+    in_flight = InFlight()
+    in_flight.add(1).cancel()  # as a task does that is cancelled while it waits
+    in_flight.add(2).cancel()
+    assert in_flight.answer(answered(1)) == ""
+    in_flight.fail_all(lambda: TransportClosed("gone"))
+    with pytest.raises(TransportClosed):
+        in_flight.add(3)
 
 
 @pytest.mark.case("F23")
@@ -704,9 +760,7 @@ async def test_a_request_that_was_never_written_is_not_cancelled_on_the_wire(
     script = "time.sleep(0.2); a = read(); answer(a, next=read()['method']); read()"
     async with closing(server(script)) as transport:
         blocking = asyncio.create_task(transport.send(ask(1, text="x" * 2**20)))
-        await until(
-            lambda: transport._talk is not None and not transport._talk.process._room.is_set()
-        )
+        await until(lambda: full(transport))
         waiting = asyncio.create_task(transport.send(ask(2, "never/sent")))
         await asyncio.sleep(0)
         waiting.cancel()
@@ -728,6 +782,23 @@ async def test_cancelling_after_the_answer_came_says_nothing(server: Server) -> 
         with contextlib.suppress(asyncio.CancelledError):
             await sending
         assert await transport.send(ask(2)) == answered(2, seen="request")
+
+
+async def test_cancelling_in_the_moment_of_a_failure_prints_nothing(server: Server) -> None:
+    noticed: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: noticed.append(context))
+    async with closing(server("answer(read()); for_ever()", grace=0.1)) as transport:
+        await transport.send(ask(1))
+        assert transport._talk is not None
+        sending = asyncio.create_task(transport.send(ask(2)))
+        await asyncio.sleep(0)
+        transport._talk.give_up(lambda: TransportClosed("gone"))
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+    del sending
+    gc.collect()
+    assert noticed == []
 
 
 @pytest.mark.case("L07")
@@ -931,6 +1002,7 @@ async def test_a_greeting_that_fails_is_tried_again_on_a_fresh_process(server: S
         assert isinstance(await failure(transport.send(ask(1))), JsonRpcError)
         assert await transport.send(ask(2)) == answered(2)
     assert len(tries) == 2
+    assert not psutil.Process().children(recursive=True)
 
 
 async def test_close_ends_a_greeting_that_waits(server: Server) -> None:

@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 from taken import unaccounted
 
 from notebooks.build import HERE, SOURCES, build
-from notebooks.path import PATH, README, Stop, with_table
+from notebooks.path import PATH, PICTURE, README, Stop, picture, with_table
 
 names = sorted(path.stem for path in HERE.glob("*.ipynb"))
 RULES = (
@@ -40,6 +40,10 @@ def test_there_is_a_notebook_for_each_source_and_each_is_on_the_path() -> None:
 
 def test_the_readme_holds_the_path_as_it_stands() -> None:
     assert with_table(README.read_text("utf-8")) == README.read_text("utf-8"), "make notebooks"
+
+
+def test_the_readmes_picture_is_drawn_from_the_layers_as_they_are_declared() -> None:
+    assert PICTURE.read_text("utf-8") == picture(), "make notebooks"
 
 
 @pytest.mark.parametrize("stop", [stop for stop in PATH if stop.written], ids=lambda s: s.name)
