@@ -35,10 +35,10 @@ def run(requests: InFlight) -> None:
         asyncio.run(serve(requests, read_lines(0)))
 
 
-async def serve(requests: InFlight, lines: AsyncIterator[bytes]) -> None:
+async def serve(requests: InFlight, lines: AsyncIterator[bytes], grace: float = GRACE) -> None:
     """Give each of ``lines`` to ``requests``.
 
-    Returns when the lines end; what is in flight then has GRACE seconds left. A reader that has
+    Returns when the lines end; what is in flight then has ``grace`` seconds left. A reader that has
     gone away ends it too.
     """
     async for line in lines:
@@ -46,7 +46,7 @@ async def serve(requests: InFlight, lines: AsyncIterator[bytes]) -> None:
             requests.take(line)
         if requests.unheard:
             break
-    await requests.finish(GRACE)
+    await requests.finish(grace)
 
 
 def write_to(fd: int) -> Callable[[bytes], None]:

@@ -49,7 +49,7 @@ class Card:
         self.reason = w.Text(
             description="Reason", placeholder="optional", layout=w.Layout(flex="1 1 12em")
         )
-        self.status = w.Label(visible(call.name))
+        self.status = w.Label("")
         self.approve.on_click(lambda _: self._pressed(True))
         self.deny.on_click(lambda _: self._pressed(False))
         layout = w.Layout(flex_flow="wrap", margin="8px 0 0 0")
@@ -77,7 +77,7 @@ class Card:
         hand = press and self._loop.call_later(PRESS_AFTER, self._press, *press)
         try:
             for left, step in seconds(timeout):
-                _ = f"Denied in {left:g} s unless you decide."
+                self.status.value = f"Denied in {left:g} s unless you decide."
                 await wait(self._future, step)
                 if self._future.done():
                     break

@@ -23,10 +23,6 @@ from notebooks.path import PATH
 NOT_WRITTEN = (
     "04_stdio",
     "05_http",
-    "06_client",
-    "07_adapter",
-    "08_model_client",
-    "09_agent_loop",
     "10_two_error_paths",
     "11_approval",
     "12_trust_boundary",

@@ -327,6 +327,13 @@ def test_a_protocol_error_begins_in_the_transport_and_leaves_to_the_caller() -> 
     assert BUSINESS.ink not in drawing.source
 
 
+def test_a_connection_closed_at_the_end_does_not_make_an_old_call_the_last() -> None:
+    trace = traces.full_round()
+    with following("toolu_1"):
+        trace.add("transport", "closed", exit_code=0)
+    assert "calendar_delete" in texts(draw.chain(trace))
+
+
 def test_a_skipped_call_can_be_asked_for_but_is_not_the_default() -> None:
     trace = traces.server_dies()
     assert "calendar_create" in texts(draw.chain(trace))
@@ -393,6 +400,38 @@ def test_a_trace_with_no_tool_call_shows_its_last_request() -> None:
     trace = Trace()
     traces.listed(trace, 1)
     assert {"tools/list", "a good answer"} <= set(texts(draw.chain(trace)))
+
+
+def test_garbage_begins_at_the_server_that_wrote_it() -> None:
+    trace = Trace()
+    traces.request(trace, 1, "tools/call", "calendar_query")
+    trace.add("transport", "junk", excerpt="Traceback (most recent call last)")
+    trace.add("transport", "failed", error="MalformedMessage")
+    trace.add("client", "error", method="tools/call", error="MalformedMessage", code=None)
+    trace.add("transport", "closed", exit_code=-15)
+    seen = texts(draw.chain(trace))
+    assert {"writes what is no message", "Traceback (most recent call last)"} <= set(seen)
+    assert "what came is no message" in seen
+    assert "The error began in MCP server" in draw.chain(trace).alt
+    assert "the process ended by signal 15" in texts(draw.sequence(trace))
+
+
+@pytest.mark.parametrize("make", [draw.sequence, draw.chain])
+def test_what_the_reader_met_while_a_call_waited_is_part_of_that_call(
+    make: Callable[[Trace, str], Drawing],
+) -> None:
+    trace = traces.begun()
+    trace.add("transport", "closed", exit_code=1)
+    traces.used(trace, "toolu_1", "calendar_create")
+    with following("toolu_1"):
+        trace.add("adapter", "call", tool="calendar_create")
+        traces.request(trace, 4, "tools/call", "calendar_create")
+    trace.add("transport", "closed", exit_code=2)  # noted by the reader, which follows no call
+    with following("toolu_1"):
+        traces.failed_upwards(trace, "calendar_create", "TransportClosed")
+        trace.add("transport", "closed", exit_code=0)  # at the end, by the same reader
+    seen = [text for text in texts(make(trace, "toolu_1")) if "exit code" in text]
+    assert seen == ["the process ended, exit code 2"]
 
 
 def test_an_http_status_without_a_message_begins_at_the_server() -> None:

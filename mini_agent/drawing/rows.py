@@ -148,9 +148,16 @@ def transport_row(event: Event, has_client: bool) -> Row:
             back = ("transport", "client") if has_client else ("transport",)
             return Row(back, f"raises {fact('error')}", PROTOCOL, reply=True)
         case "closed":
-            code = fact("exit_code")
-            return Row(("transport",), "closed" if code is None else f"closed, exit code {code}")
+            return Row(("transport",), ended(fact("exit_code")))
     return Row(("transport",), told_plainly(event))
+
+
+def ended(exit_code: Any) -> str:
+    """How a connection came to its end."""
+    if not isinstance(exit_code, int):
+        return "closed"
+    how = f", exit code {exit_code}" if exit_code >= 0 else f" by signal {-exit_code}"
+    return f"the process ended{how}"
 
 
 def named(message: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from mini_agent import errors
 from mini_agent.drawing.canvas import BUSINESS, NEUTRAL, PROTOCOL, Look
-from mini_agent.drawing.rows import brief, failure_mark, quoted
+from mini_agent.drawing.rows import brief, ended, failure_mark, quoted
 from mini_agent.trace import Event
 
 
@@ -79,19 +79,25 @@ def client_saw(own: Sequence[Event]) -> Saw | None:
 
 def transport_saw(own: Sequence[Event]) -> Saw | None:
     """Whether a message came back, or what happened instead."""
-    closed = last_facts(own, "transport", "closed") or {}
-    junk = last_facts(own, "transport", "junk") or {}
     fact = last_facts(own, "transport", "failed")
     if fact is not None:
-        code = closed.get("exit_code")
-        why = f"the process ended, exit code {code}" if code is not None else ""
-        why = f"got no message: {junk['excerpt']}" if junk else why
-        return Saw(f"raises {fact.get('error')}", why, PROTOCOL)
+        return Saw(f"raises {fact.get('error')}", _cause(own), PROTOCOL)
     if last_facts(own, "transport", "received") is not None:
         return Saw("carries one message back", "whatever it says", _answer(own).look)
     if any(event.layer == "transport" for event in own):
         return Saw("carried the request", "nothing came back in time")
     return None
+
+
+def _cause(own: Sequence[Event]) -> str:
+    """What made the transport fail, where the trace says: a process that ended, or junk."""
+    closed = last_facts(own, "transport", "closed")
+    failed = last_facts(own, "transport", "failed") or {}
+    if last_facts(own, "transport", "junk") is not None:
+        return "what came is no message"
+    if closed is None or failed.get("error") != "TransportClosed":
+        return ""
+    return ended(closed.get("exit_code"))
 
 
 def server_saw(own: Sequence[Event]) -> Saw | None:
@@ -103,6 +109,9 @@ def server_saw(own: Sequence[Event]) -> Saw | None:
         return None
     if last_facts(own, "transport", "received") is not None:
         return _answer(own)
+    junk = last_facts(own, "transport", "junk")
+    if junk is not None and kind is errors.MalformedMessage:
+        return Saw("writes what is no message", str(junk.get("excerpt")), PROTOCOL)
     if kind in (errors.HttpStatusError, errors.AuthorizationError):
         return Saw("answers with an HTTP status", "no MCP message in it", PROTOCOL)
     may = "it may have acted" if kind.may_have_acted else "it has not acted"

@@ -21,11 +21,11 @@ from mini_agent.drawing.canvas import (
     cut,
 )
 from mini_agent.drawing.rows import CAST, Row, rows, short
-from mini_agent.drawing.which import check_call
+from mini_agent.drawing.which import check_call, of_call
 from mini_agent.trace import Trace
 
 WIDTH, ROW, MOST = 640.0, 28.0, 44
-LABEL, NOTE = 230.0, 300.0
+LABEL, NOTE = 230.0, 340.0
 NOTHING = "Nothing to draw: the trace holds no event."
 
 
@@ -39,7 +39,7 @@ def sequence(trace: Trace, call: str | None = None) -> Drawing:
     """
     events = trace.events
     check_call(events, call)
-    told = rows([event for event in events if call in (None, event.call)])
+    told = rows(events if call is None else of_call(events, call))
     if trace.dropped:
         told.insert(0, Row((), f"… {trace.dropped} earlier events are no longer in the trace …"))
     cast = [name for name in CAST if any(name in row.path for row in told)]

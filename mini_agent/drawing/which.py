@@ -15,11 +15,44 @@ def events_of(events: Sequence[Event], call: str | None) -> list[Event]:
     """
     check_call(events, call)
     if call is None:
-        last_seen = {event.call: event.what for event in events if event.call}
-        ran = [e.call for e in events if is_ask(e) or last_seen.get(e.call, "skipped") != "skipped"]
-        call = ran[-1] if ran else ""
-    own = [e for e in events if e.call == call and (call or e.layer != "loop")]
+        call = last_call(events)
+    own = [e for e in of_call(events, call) if call or e.layer != "loop"]
     return own[_start(own) :]
+
+
+def of_call(events: Sequence[Event], call: str) -> list[Event]:
+    """The events with that id, and what the transport's reader met while the call waited.
+
+    The reader serves every call, so its events carry no call's id, or the wrong one.
+    """
+    own, waiting = [], False
+    for event in events:
+        if from_reader(event):
+            mine = waiting
+        else:
+            mine = event.call == call
+            if mine and event.layer == "transport":
+                waiting = event.what == "sent"
+        if mine:
+            own.append(event)
+    return own
+
+
+def last_call(events: Sequence[Event]) -> str:
+    """The id of the last call that was not skipped; "" for one that no loop followed."""
+    ends = {event.call: event.what for event in events if event.layer == "loop"}
+    skipped = {call for call, what in ends.items() if what == "skipped"}
+    ran = [
+        event.call
+        for event in events
+        if is_ask(event) or (event.call and event.call not in skipped and not from_reader(event))
+    ]
+    return ran[-1] if ran else ""
+
+
+def from_reader(event: Event) -> bool:
+    """True for what a transport's reader notes, whichever call is waiting."""
+    return event.layer == "transport" and event.what in ("junk", "closed")
 
 
 def check_call(events: Sequence[Event], call: str | None) -> None:

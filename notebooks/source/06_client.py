@@ -1122,7 +1122,8 @@ for name in ("agent", "calls", "model_client", "session", "approval", "types", "
 fresh = await asyncio.create_subprocess_exec(
     sys.executable, "-c", look, stdout=asyncio.subprocess.PIPE
 )
-print((await fresh.communicate())[0].decode())
+output, _ = await fresh.communicate()
+print(*output.decode().splitlines(), sep="\n")
 
 # %% [markdown]
 # `types` holds the words that both sides use, and `trace` is where all of them report. The test of

@@ -55,8 +55,8 @@ recorded = [json.loads(line) for line in RECORDING.strip().splitlines()]
 len(recorded)
 
 # %% [markdown]
-# Twelve events say three things: a text, a call of `calendar_query`, and that the turn is over. The
-# loop wants exactly those three.
+# Twelve events say three things: a text, in two pieces, a call of `calendar_query`, and that the turn
+# is over. The loop wants these and nothing else.
 
 # %%
 from mini_agent.types import Done, Text, ToolCall
@@ -251,8 +251,9 @@ on_block_delta(state, {"type": "content_block_delta", "index": 7, "delta": {"typ
 print(on_block_stop(state, recorded[5]), on_block_stop(state, recorded[9]))
 
 # %% [markdown]
-# `on_block_stop` does not raise at once when the JSON is broken. If the model ran out of room, half a
-# call is no fault of anybody, and the reason only comes with the next event.
+# Yet `on_block_stop` does not raise it at once. If the model ran out of room, half a call is nobody's
+# fault, and the reason comes only later. The error waits in `state.cut`; another block, or another
+# reason, and it is raised.
 
 # %% tags=["raises-exception"]
 half = Block("tool_use", {"id": "t1", "name": "calendar_query", "input": {}}, ['{"date": "2026'])
@@ -536,7 +537,7 @@ await run_agent("And Tuesday?", model=script, tools=[query])
 # ## The same pattern, twice
 #
 # Notebook 07 built the other bridge. We put both into one run: Anthropic's stream on the left, a
-# calendar behind MCP on the right, the loop in the middle.
+# calendar behind MCP on the right, the loop between the two.
 
 # %%
 from fake_servers.calendar import calendar_server
@@ -612,8 +613,8 @@ for function, side in ((to_model_events, "model"), (mcp_tool_to_tool, "server"))
 
 # %% [markdown]
 # One pattern, two directions. The foreign protocol is on the outer side, our types are on the inner
-# side, and nothing of the last lists crosses. So another provider, or another server, is no matter for
-# the loop.
+# side, and nothing of the last lists crosses. For another provider, or another server, the loop does
+# not change.
 
 # %% [markdown]
 # ## Who knows the provider's format?
@@ -630,7 +631,9 @@ events = ("content_block_", "partial_json", "message_stop")
 knows = {"the stream": events, "the package": ("import anthropic",)}
 for what, signs in knows.items():
     found = [
-        p.relative_to(home) for p in home.rglob("*.py") if any(s in p.read_text() for s in signs)
+        p.relative_to(home)
+        for p in home.rglob("*.py")
+        if any(s in p.read_text("utf-8") for s in signs)
     ]
     print(f"{what:<12} {sorted(map(str, found))}")
 

@@ -142,7 +142,7 @@ show(good)
 # %% [markdown]
 # ## Break 1: a name that the model invented
 #
-# Models misremember names. `calendar_find` is close, and a person would laugh. Python does not.
+# Models misremember names. `calendar_find` is close, and a person would understand. Python does not.
 
 # %% tags=["raises-exception"]
 model = ScriptedModel([[asks("2026-08-03", name="calendar_find")]])
@@ -222,7 +222,7 @@ refusal("POST", "/v1/messages", {"x-api-key": "none"}, body)
 # ## Break 4: no turn limit
 #
 # A model that asks the same question for ever. Only the end of the script stops this loop. A real
-# model has no end of the script, and is paid for by the turn.
+# model has no script, and every turn of it is paid for.
 
 
 # %% tags=["raises-exception"]
@@ -566,7 +566,7 @@ end
 # %% tags=["covers-same-exception-to-the-caller"]
 end, trace = await play("thrown error", [three("2026-08-05")], create, broken)
 assert end is boom
-end
+print(repr(end))
 
 # %% [markdown]
 # And this is what a model would be shown of it. The booking is there, and so is the failure, by its

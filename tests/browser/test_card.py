@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from conftest import use_theme
+from browsing import use_theme
 
 from mini_agent import draw
 

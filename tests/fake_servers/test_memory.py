@@ -105,3 +105,16 @@ async def test_the_trace_follows_the_call() -> None:
         await transport.send(call("count", meta={"progressToken": 1}))
     events = [(e.layer, e.what, e.call) for e in transport.trace.events]
     assert events == [("transport", what, "call-1") for what in ["sent", *["received"] * 4]]
+
+
+async def test_a_second_answer_in_the_same_turn_is_heard_and_answers_nobody() -> None:
+    held, heard = Held(), list[Any]()
+    transport = InMemoryTransport(sample(held))
+    transport.listener = heard.append
+    waiting = asyncio.create_task(transport.send(call("held", id=1)))
+    await held.began.wait()
+    for n in (1, 2):
+        transport.receive(b'{"jsonrpc":"2.0","id":1,"result":{"n":%d}}' % n)
+    answer = await waiting
+    assert answer and answer["result"] == {"n": 1} and heard[0]["result"] == {"n": 2}
+    await transport.close()

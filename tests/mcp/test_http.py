@@ -229,6 +229,14 @@ async def test_a_given_clients_own_auth_holds_unless_another_is_given() -> None:
     assert "authorization" in web.requests[0].headers
 
 
+@pytest.mark.case("L10")
+async def test_connecting_and_writing_are_bounded_also_with_a_given_client() -> None:
+    web = Web(reply(raw(answered())), timeout=3.0)
+    await web.send()
+    limits = web.requests[0].extensions["timeout"]
+    assert limits == {"connect": 3.0, "write": 3.0, "pool": 3.0, "read": None}
+
+
 @pytest.mark.must("C42")
 async def test_a_response_is_never_sent() -> None:
     with pytest.raises(ValueError, match="no responses"):

@@ -787,16 +787,15 @@ async def test_cancelling_after_the_answer_came_says_nothing(server: Server) -> 
 async def test_cancelling_in_the_moment_of_a_failure_prints_nothing(server: Server) -> None:
     noticed: list[Any] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: noticed.append(context))
-    async with closing(server("answer(read()); for_ever()", grace=0.1)) as transport:
-        await transport.send(ask(1))
-        assert transport._talk is not None
-        sending = asyncio.create_task(transport.send(ask(2)))
-        await asyncio.sleep(0)
+    async with closing(server("read(); for_ever()", grace=0.1)) as transport:
+        sends = [asyncio.create_task(transport.send(ask(n, text="x" * 2**20))) for n in range(3)]
+        await until(lambda: full(transport))
         transport._talk.give_up(lambda: TransportClosed("gone"))
-        sending.cancel()
+        sends[2].cancel()  # while it waits for room, with its future failed already
         with pytest.raises(asyncio.CancelledError):
-            await sending
-    del sending
+            await sends[2]
+        await asyncio.gather(*sends[:2], return_exceptions=True)
+    del sends
     gc.collect()
     assert noticed == []
 

@@ -6,7 +6,8 @@ import asyncio
 import json
 import os
 import sys
-import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 from fakes_child import child
@@ -136,31 +137,35 @@ async def test_slow_requests_do_not_hold_up_quick_ones() -> None:
     await requests.finish()
 
 
-async def test_work_without_end_is_cancelled_when_stdin_ends(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("fake_servers.stdio.GRACE", 0.01)
+async def test_work_without_end_is_cancelled_when_stdin_ends() -> None:
     held = Held()
-    await serve(InFlight(sample(held), print), lines(json.dumps(call("held")).encode()))
+    given = lines(json.dumps(call("held")).encode())
+    await serve(InFlight(sample(held), print), given, grace=0.01)
     assert held.cancelled.is_set()
 
 
 async def test_a_reader_that_is_gone_ends_the_server() -> None:
-    (to_read, to_write), (from_read, from_write) = os.pipe(), os.pipe()
-    os.close(from_read)
-    running = asyncio.create_task(
-        serve(InFlight(sample(), write_to(from_write)), read_lines(to_read))
-    )
-    for _ in range(2):
-        os.write(to_write, json.dumps(call("echo")).encode() + b"\n")
-        await asyncio.sleep(0.02)
-    await asyncio.wait_for(running, 5)
-    os.close(to_write)
-    for thread in threading.enumerate():
-        if thread.name == f"fd {to_read}":
-            thread.join(5)
-    os.close(to_read)
-    os.close(from_write)
+    tried = asyncio.Event()
+
+    def broken(line: bytes) -> None:
+        tried.set()
+        raise BrokenPipeError
+
+    async def endless() -> AsyncIterator[bytes]:
+        yield json.dumps(call("echo")).encode()
+        await tried.wait()
+        yield json.dumps(call("echo")).encode()
+        await asyncio.Event().wait()
+
+    await asyncio.wait_for(serve(InFlight(sample(), broken), endless()), 5)
+
+
+def test_writing_to_nobody_is_a_broken_pipe() -> None:
+    read, write = os.pipe()
+    os.close(read)
+    with pytest.raises(BrokenPipeError):
+        write_to(write)(b"x")
+    os.close(write)
 
 
 @pytest.mark.must("S10")
@@ -180,7 +185,7 @@ async def test_what_a_tool_prints_does_not_reach_stdout() -> None:
 
 async def test_a_crash_of_a_tool_is_told_on_stderr_and_not_on_the_wire() -> None:
     code = (
-        "import sys; sys.path.insert(0, 'tests/fake_servers')\n"
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         "from fakes_sample import sample; from fake_servers.stdio import main; main(sample())"
     )
     async with child([sys.executable, "-c", code]) as server:
