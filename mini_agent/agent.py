@@ -25,10 +25,18 @@ from mini_agent.calls import (
     skip,
     tell,
 )
-from mini_agent.model_stream import CUT_SHORT
 from mini_agent.session import load_session, save_session
 from mini_agent.trace import Trace, following
-from mini_agent.types import BeforeToolCall, Done, Message, ModelClient, Text, Tool, ToolCall
+from mini_agent.types import (
+    CUT_SHORT,
+    BeforeToolCall,
+    Done,
+    Message,
+    ModelClient,
+    Text,
+    Tool,
+    ToolCall,
+)
 
 __all__ = [
     "CANCELLED",

@@ -122,8 +122,8 @@ def seconds(timeout: float) -> Iterator[tuple[float, float]]:
 def one_line(call: ToolCall, why: str) -> str:
     """The question as one line of text, long arguments cut visibly."""
     arguments = json.dumps(call.input, ensure_ascii=False, sort_keys=True, default=repr)
-    because = f" because {why}" if why else ""
-    line = visible(f"Approval card{because}: {call.name} {arguments}")
+    because = f" ({why})" if why else ""
+    line = visible(f"Approval card: {call.name} {arguments}{because}")
     return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
 
 

@@ -62,7 +62,8 @@ class AnthropicModelClient:
         """Send one request and yield its answer as it comes. Nothing is checked before the call.
 
         Raises: NoApiKey; ModelStreamError; anthropic.APIError when the service refuses, fails or
-        cannot be reached (the package has retried by then).
+        cannot be reached (the package has retried by then); its HTTP library's own error when the
+        connection breaks in the middle of an answer.
         """
         client = self._client or self._default_client()
         request = build_request(system=system, messages=messages, tools=tools)

@@ -11,10 +11,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Ma
 from dataclasses import dataclass, field
 from typing import Any
 
-from mini_agent.types import Done, ModelEvent, Text, ToolCall
-
-CUT_SHORT = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
-"""The stop reasons after which the last tool call may be incomplete."""
+from mini_agent.types import CUT_SHORT, Done, ModelEvent, Text, ToolCall
 
 
 class ModelStreamError(Exception):

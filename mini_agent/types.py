@@ -54,6 +54,9 @@ class Done:
 
 ModelEvent: TypeAlias = Text | ToolCall | Done
 
+CUT_SHORT = frozenset({"max_tokens", "model_context_window_exceeded", "refusal"})
+"""Stop reasons after which the last call may be half: none of that turn's calls is run."""
+
 
 @dataclass(frozen=True)
 class Tool:

@@ -19,7 +19,6 @@ from mini_agent.calls import FAILED, SKIPPED
 from mini_agent.errors import ConnectFailed, JsonRpcError, McpError, TransportClosed
 from mini_agent.mcp import CallResult, FakeTransport, McpClient, McpTool, mcp_tool_to_tool
 from mini_agent.mcp.messages import PROTOCOL_VERSION
-from mini_agent.mcp.shapes import ABSENT
 from mini_agent.model_client import ScriptedModel
 from mini_agent.session import load_session
 from mini_agent.trace import Trace
@@ -58,10 +57,12 @@ def asks(call_id: str) -> ToolCall:
     return ToolCall(call_id, "calendar_query", {"date": "2026-08-03"})
 
 
-async def ask_the_agent(client: McpClient, model: ScriptedModel, session: Path) -> AgentResult:
+async def ask_the_agent(
+    client: McpClient, model: ScriptedModel, session: Path, **options: Any
+) -> AgentResult:
     async with client:
         tools = [mcp_tool_to_tool(client, tool) for tool in await client.connect()]
-        options = {"session_path": session, "trace": client.trace}
+        options |= {"session_path": session, "trace": client.trace}
         return await run_agent("Is Monday free?", model=model, tools=tools, **options)
 
 
@@ -88,7 +89,7 @@ async def test_a_refused_connection_is_raised_and_the_loop_never_begins(
     assert (error.server, error.method) == ("calendar", "server/discover")
     assert not error.may_have_acted
     assert len(fake.sent) == 1 and fake.closed
-    assert model.requests == [] and not session.exists()
+    assert model.requests == [] and load_session(session) == []
 
 
 async def test_a_tool_that_returns_is_error_is_read_by_the_model_and_the_loop_goes_on(
@@ -221,7 +222,7 @@ async def test_the_chain_of_a_tool_error_stops_at_the_loop_and_the_model_sees_wh
     await ask_the_agent(client, ScriptedModel([[asks("t1")], [Text("Locked.")]]), session)
     words = draw.chain(trace).alt
     assert "The error began in MCP server and stopped at run_agent." in words
-    assert 'The model sees why ("The calendar is locked.")' in words
+    assert "The model sees why (“The calendar is locked.”)" in words
 
 
 async def test_the_chain_of_a_protocol_error_ends_at_the_caller_and_the_model_sees_the_marker(

@@ -416,6 +416,28 @@ def test_garbage_begins_at_the_server_that_wrote_it() -> None:
     assert "the process ended by signal 15" in texts(draw.sequence(trace))
 
 
+def test_an_answer_that_came_too_late_is_drawn_as_ignored_and_answers_nothing() -> None:
+    trace = Trace()
+    traces.request(trace, 1, "tools/call", "calendar_query")
+    cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {}}
+    trace.add("transport", "sent", message=cancelled)
+    trace.add("client", "error", method="tools/call", error="RequestTimeout", code=None)
+    late = traces.message(1, result={"content": [{"type": "text", "text": "late"}]})
+    trace.add("transport", "received", message=late, ignored="nobody waits for it")
+    assert "nothing came back in time" in texts(draw.chain(trace))
+    assert {"notifications/cancelled", "ignored: result id 1"} <= set(texts(draw.sequence(trace)))
+
+
+def test_progress_belongs_to_the_call_that_waits() -> None:
+    trace = traces.begun()
+    traces.used(trace, "toolu_1", "calendar_query")
+    with following("toolu_1"):
+        traces.request(trace, 1, "tools/call", "calendar_query")
+    progress = {"jsonrpc": "2.0", "method": "notifications/progress", "params": {}}
+    trace.add("transport", "received", message=progress)
+    assert "notifications/progress" in texts(draw.sequence(trace, "toolu_1"))
+
+
 @pytest.mark.parametrize("make", [draw.sequence, draw.chain])
 def test_what_the_reader_met_while_a_call_waited_is_part_of_that_call(
     make: Callable[[Trace, str], Drawing],

@@ -294,7 +294,7 @@ async def test_where_widgets_are_not_drawn_lines_say_what_was_asked_and_decided(
     await ask_in_notebook(press=("deny: full\u202e",), show=desk)(CALL, "")
     asked = 'calendar_create {"start": "10:00", "title": "Review"}'
     assert desk.lines() == [
-        f"Approval card because it writes: {asked}",
+        f"Approval card: {asked} (it writes)",
         "calendar_create: approved in the notebook",
         f"Approval card: {asked}",
         "calendar_create: denied, full\\u202e",

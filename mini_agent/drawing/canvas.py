@@ -141,21 +141,6 @@ def cut(text: str, width: float, size: float = SIZE, *, mono: bool = False) -> s
     return text + "…"
 
 
-def wrapped(text: str, width: float, size: float = SIZE, *, most: int = 2) -> list[str]:
-    """``text`` as at most ``most`` lines of ``width`` points; the last is cut visibly."""
-    words, lines = visible(text).split(" "), [""]
-    for index, word in enumerate(words):
-        longer = f"{lines[-1]} {word}".strip()
-        if breadth(longer, size) <= width or not lines[-1]:
-            lines[-1] = longer
-        elif len(lines) < most:
-            lines.append(word)
-        else:
-            lines[-1] = cut(" ".join([lines[-1], *words[index:]]), width, size)
-            break
-    return [cut(line, width, size) for line in lines]
-
-
 def breadth(text: str, size: float = SIZE, *, mono: bool = False) -> float:
     """About how wide ``text`` is in points, a little generous."""
     if mono:

@@ -141,6 +141,8 @@ def transport_row(event: Event, has_client: bool) -> Row:
             return Row(down, named(fact("message")))
         case "received":
             text, look = answer(fact("message"))
+            if fact("ignored"):
+                text, look = f"ignored: {text}", NEUTRAL
             return Row(down[::-1], text, look, reply=True)
         case "junk":
             return Row(("server", "transport"), f"no message: {fact('excerpt')}", PROTOCOL)

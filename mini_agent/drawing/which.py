@@ -32,7 +32,7 @@ def of_call(events: Sequence[Event], call: str) -> list[Event]:
         else:
             mine = event.call == call
             if mine and event.layer == "transport":
-                waiting = event.what == "sent"
+                waiting = event.what == "sent" and "id" in message_of(event)
         if mine:
             own.append(event)
     return own
@@ -52,7 +52,16 @@ def last_call(events: Sequence[Event]) -> str:
 
 def from_reader(event: Event) -> bool:
     """True for what a transport's reader notes, whichever call is waiting."""
-    return event.layer == "transport" and event.what in ("junk", "closed")
+    if event.layer != "transport":
+        return False
+    unasked = event.what == "received" and "method" in message_of(event)
+    return event.what in ("junk", "closed") or unasked or bool(event.facts.get("ignored"))
+
+
+def message_of(event: Event) -> dict[str, Any]:
+    """The message that the event is about, {} where there is none."""
+    message = event.facts.get("message")
+    return message if isinstance(message, dict) else {}
 
 
 def check_call(events: Sequence[Event], call: str | None) -> None:
@@ -105,7 +114,7 @@ def about(own: Sequence[Event]) -> tuple[str, list[Event]]:
 def _belongs(event: Event, method: str, ids: Sequence[Any]) -> bool:
     if event.layer == "client":
         return bool(event.facts.get("method", method) == method)
-    message = event.facts.get("message")
-    if event.layer != "transport" or not ids or not isinstance(message, dict):
+    message = message_of(event)
+    if event.layer != "transport" or not ids or not message:
         return True
-    return message.get("id") in ids
+    return message.get("id") in ids and not event.facts.get("ignored")

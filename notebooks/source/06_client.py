@@ -452,7 +452,7 @@ from fake_servers.declare import Tool as ServerTool
 
 
 def server_of(run):
-    return InMemoryTransport(Server("archive", tools=[ServerTool("search", "Search.", run)]))
+    return InMemoryTransport(Server("office", tools=[ServerTool(run.__name__, "", run)]))
 
 
 async def reports(arguments, context):
@@ -463,7 +463,7 @@ async def reports(arguments, context):
 
 told = []
 exchange = exchange_on(server_of(reports))
-await exchange.request("tools/call", {"name": "search"}, on_progress=told.append)
+await exchange.request("tools/call", {"name": "reports"}, on_progress=told.append)
 [f"{params['progress']} of {params['total']}" for params in told]
 
 # %% [markdown]
@@ -480,7 +480,7 @@ async def talks(arguments, context):
 
 
 exchange = exchange_on(server_of(talks), timeout=0.05, max_timeout=0.1, trace=None)
-await exchange.request("tools/call", {"name": "search"}, on_progress=told.append)
+await exchange.request("tools/call", {"name": "talks"}, on_progress=told.append)
 
 # %% [markdown]
 # ## `context`: whose error was it?
@@ -970,8 +970,8 @@ async def book(arguments, context):
 
 # %% tags=["covers-input-responses-under-a-new-id"]
 trace = Trace()
-client = McpClient(server_of(book), server="rooms", on_input_required=room_2, trace=trace)
-result = await client.call("search")
+client = McpClient(server_of(book), server="office", on_input_required=room_2, trace=trace)
+result = await client.call("book")
 print_wire(client.transport, "inputResponses")
 print(result.content[0]["text"])
 
@@ -988,7 +988,7 @@ draw.sequence(trace)
 # refuses with -32021. A bad one asks all the same.
 
 # %% tags=["raises-exception"]
-await McpClient(server_of(book), server="rooms").call("search")
+await McpClient(server_of(book), server="office").call("book")
 
 # %% tags=["raises-exception", "covers-input-required-is-explicit"]
 client = McpClient(faults.transport("input_required"), server="calendar")

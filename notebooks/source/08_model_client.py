@@ -171,7 +171,8 @@ cut = raw_events(answer)[:5]
 # %%
 import inspect
 
-from mini_agent.model_stream import CUT_SHORT, Block, ModelStreamError, StreamState
+from mini_agent.model_stream import Block, ModelStreamError, StreamState
+from mini_agent.types import CUT_SHORT
 
 print(inspect.getsource(StreamState))
 print(inspect.getsource(Block))
@@ -682,7 +683,6 @@ await run(to_model_events, [recorded[0], *thinking, *recorded[1:]])
 #
 # | name | why |
 # |---|---|
-# | `CUT_SHORT` | a constant: the stop reasons after which a last call may be half |
 # | `ModelStreamError` | an exception, outside the tree of McpError: no MCP server is involved |
 # | `StreamState`, `Block` | dataclasses, imported; their source is printed above |
 

@@ -479,7 +479,7 @@ by_name([query, broken])
 from pathlib import Path
 
 from mini_agent.agent import AgentResult
-from mini_agent.model_stream import CUT_SHORT
+from mini_agent.types import CUT_SHORT
 
 print(inspect.getsource(AgentResult))
 
