@@ -84,8 +84,14 @@ class Drawing:
         return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        # JupyterLab names no SVG for a screen reader, and hides it until a notebook is trusted; an
+        # <img> with its alt text is named and shown. The SVG stays for viewers that take no HTML.
         try:
-            return {"image/svg+xml": self.svg(), "text/plain": self.alt}
+            return {
+                "text/html": self.html(),
+                "image/svg+xml": self.svg(),
+                "text/plain": self.alt,
+            }
         except DotError as error:
             return {"text/plain": f"{self.alt}\n\n{error}\n\n{self.source}"}
 

@@ -116,7 +116,11 @@ def test_a_drawing_says_in_words_what_is_seen(make: Callable[[], Drawing]) -> No
 def test_a_notebook_gets_the_picture_and_the_words(make: Callable[[], Drawing]) -> None:
     drawing = make()
     bundle = drawing._repr_mimebundle_()
-    assert bundle == {"image/svg+xml": drawing.svg(), "text/plain": drawing.alt}
+    assert bundle == {
+        "text/html": drawing.html(),
+        "image/svg+xml": drawing.svg(),
+        "text/plain": drawing.alt,
+    }
 
 
 @every_drawing

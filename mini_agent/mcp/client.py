@@ -7,7 +7,8 @@ of mini_agent.errors that names server, method and tool. Revision 2026-07-28.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from mini_agent import __version__
@@ -43,6 +44,7 @@ class McpClient:
     ``server`` is the name this host gives it. ``timeout`` (seconds) bounds each request; progress
     extends it, to ``max_timeout`` at most. ``on_input_required`` answers a server that asks for
     more; ``capabilities`` are declared on every request, by default what that handler makes true.
+    ``clock`` (seconds) says how old a kept reply is.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class McpClient:
         capabilities: JsonObject | None = None,
         client_info: JsonObject | None = None,
         trace: Trace | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.capabilities: JsonObject | None = None  # of the server; None: it was not asked
         self.instructions = ""
@@ -64,7 +67,7 @@ class McpClient:
         self.left_out: list[str] = []  # why a tool of the server's list is not among them
         self._on_input_required = on_input_required
         self._on_notification = on_notification
-        self._cache = Cache()
+        self._cache = Cache(clock)
         if capabilities is None:
             capabilities = {"elicitation": {}} if on_input_required else {}
         self._exchange = Exchange(

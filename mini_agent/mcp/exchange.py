@@ -114,13 +114,15 @@ class Exchange:
         message = build_request(request_id, method, params, meta=meta)
         tool = params.get("name", "") if params and method == "tools/call" else ""
         self.note("request", server=self.server, method=method, id=request_id, tool=tool)
+        started = asyncio.get_running_loop().time()
         deadline = asyncio.timeout(seconds)
         try:
             async with deadline:
                 with self._following(request_id, on_progress, deadline, seconds):
                     response = await self.transport.send(message, envelope=envelope)
         except TimeoutError as cause:
-            raise RequestTimeout(f"no answer within {seconds:g} s", seconds=seconds) from cause
+            waited = round((deadline.when() or started) - started, 3)  # progress moves the end
+            raise RequestTimeout(f"no answer within {waited:g} s", seconds=waited) from cause
         self.note("response", method=method, id=request_id)
         return self._result(response or {}, method)
 
@@ -141,7 +143,11 @@ class Exchange:
             return
         clock = asyncio.get_running_loop().time
         last = clock() + max(self.max_timeout, seconds)
-        extend = lambda: deadline.reschedule(min(clock() + seconds, last))  # noqa: E731
+
+        def extend() -> None:
+            if not deadline.expired():
+                deadline.reschedule(min(clock() + seconds, last))
+
         self._waiting[request_id] = Waiting(on_progress, extend)
         try:
             yield

@@ -805,13 +805,12 @@ print([tool.name for tool in await client.list_tools()])
 print(client.left_out)
 
 # %% [markdown]
-# A list is asked for when it is needed and no longer fresh. We put a clock into the cache and let a
+# A list is asked for when it is needed and no longer fresh. We hand in a clock and let a
 # minute pass.
 
 # %%
 fake = FakeTransport([answered(tools=[good], ttlMs=60_000)] * 2)
-client = McpClient(fake)
-client._cache = Cache(clock=lambda: now)
+client = McpClient(fake, clock=lambda: now)
 for now in (0.0, 59.9, 60.0):
     await client.list_tools()
     print(f"at {now:>4} s: {len(fake.sent)} sent")
