@@ -25,7 +25,7 @@ lab: $(READY) ## open JupyterLab on your own copy of the first notebook
 test: $(READY) ## run everything: ruff, mypy, pytest, nbval on each notebook
 	@start=$$(date +%s); \
 	$(CHECK) && \
-	$(PY) -m pytest -n 2 && \
+	$(PY) -m pytest -n 2 --dist loadgroup && \
 	echo "pytest $(NBVAL) notebooks/" && \
 	$(PY) -m pytest $(NBVAL) notebooks/ && \
 	echo "make test took $$(($$(date +%s) - start)) s"
