@@ -47,6 +47,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._writable = False
         self._room = asyncio.Event()  # cleared while the pipe to the server is full
         self._gone = asyncio.Event()  # the process has exited and every pipe is closed
+        self._unsent: list[bytes] = []
 
     # -- start ------------------------------------------------------------------------------------
 
@@ -136,10 +137,21 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._room.set()
 
     def write(self, data: bytes) -> bool:
-        """Hand ``data`` to the pipe in one piece, at once. False when the pipe is closed."""
+        """Hand ``data`` to the pipe, whole and in order. False when the pipe is closed.
+
+        What one turn of the event loop writes goes out together: a system call for 64 requests
+        instead of 64 of them.
+        """
+        if self._writable:
+            if not self._unsent:
+                asyncio.get_running_loop().call_soon(self._flush)
+            self._unsent.append(data)
+        return self._writable
+
+    def _flush(self) -> None:
+        data, self._unsent = b"".join(self._unsent), []
         if self._writable:
             self._stdin.write(data)
-        return self._writable
 
     # -- end --------------------------------------------------------------------------------------
 
@@ -149,6 +161,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         First its stdin is closed, which asks it to end; then SIGTERM, then SIGKILL
         (basic/transports/stdio#shutdown). On Windows the last two are TerminateProcess.
         """
+        self._flush()
         self._writable = False
         self._room.set()  # nobody needs to wait any more
         self._stdin.close()
