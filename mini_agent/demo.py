@@ -43,5 +43,5 @@ def demo_model() -> ScriptedModel:
 def _answer(request: Request) -> Sequence[ModelEvent]:
     last = request.messages[-1]["content"][-1]
     if last.get("is_error"):
-        return [Text("15:00 on Monday is free, but I did not book it: you did not approve.")]
+        return [Text(f"15:00 on Monday is free, but I did not book it ({last['content']}).")]
     return [Text("Done: the design team, Monday 15:00 to 16:00.")]

@@ -148,7 +148,9 @@ def parse_response(message: JsonObject) -> JsonObject:
     if ("result" in message) == ("error" in message):
         raise _malformed('a response holds either "result" or "error"', message)
     if "error" in message:
-        raise parse_error(message["error"])
+        raise parse_error(message["error"])  # without an id when the request could not be read
+    if message.get("id") is None:
+        raise _malformed("a result must carry the id of its request", message)
     result = message["result"]
     if not isinstance(result, dict):
         raise _malformed('"result" must be an object', message)

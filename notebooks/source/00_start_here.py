@@ -12,7 +12,7 @@ draw.layers(lit="loop")
 
 # %% [markdown]
 # Five layers stand between an agent and a service that somebody else runs. Each talks only to its
-# neighbours. In the notebooks that follow you build every one of them, and break it.
+# neighbours. In the notebooks that follow you build the upper four, and break each of them.
 
 # %% [markdown]
 # ## Is this machine ready?
@@ -23,11 +23,11 @@ from mini_agent.doctor import report
 print(report())
 
 # %% [markdown]
-# A line that begins with FAIL names the one command that mends it. Once every line says OK, nothing
-# in these notebooks depends on your machine.
+# A line that begins with FAIL names the one command that mends it. Once every line says OK, these
+# notebooks give the same output on your machine as here.
 
 # %% [markdown]
-# ## Six words
+# ## The words
 #
 # | word | what it is here |
 # |---|---|
@@ -37,12 +37,16 @@ print(report())
 # | model | decides which tool to ask for; here it is a script, so that it needs no key |
 # | loop | asks the model, runs the tools it wants, tells it what came of them |
 # | host | the program you run: it picks the servers and says what needs approval |
+# | adapter | makes a tool of the loop's kind out of a tool that a server lists |
+# | client | speaks MCP to one server: it asks what the server can do, and calls it |
+# | transport | carries the client's messages, here through a pipe to the other process |
 
 # %% [markdown]
 # ## One round, in ten lines
 #
 # The user wants to know whether Monday at 15:00 is free, and to book it. Looking is allowed. Booking
-# needs a yes, so a card appears and the script presses its Approve button.
+# needs a yes, so a card appears and the script presses its Approve button. `await` waits for an
+# answer without stopping anything else; notebook 03 explains it.
 
 # %% tags=["covers-full-round-with-a-fake-model"]
 from mini_agent.agent import run_agent
@@ -64,13 +68,13 @@ print(result.text)
 
 # %% [markdown]
 # That was a real child process, real messages and a real button. Only the model and the finger were
-# scripts.
+# scripts. In a saved copy of this page the card is a line of text; run the cell to see it.
 
 # %% [markdown]
 # ## What happened
 #
-# Nobody drew this by hand. Every layer writes to one trace, and the drawing is made from it. Read
-# it from the top: time runs downwards.
+# Nobody drew this by hand. Every layer writes to one trace, and the drawing is made from it. Time
+# runs downwards.
 
 # %% tags=["covers-one-request-through-the-stack"]
 draw.sequence(trace)
@@ -84,8 +88,8 @@ draw.chain(trace)
 # %% [markdown]
 # ## What the model saw
 #
-# The model sees only this conversation. It does not see the protocol, the process, or the card. It
-# cannot tell a remote tool from a local one.
+# The model sees only this conversation. It does not see the protocol, the process, or the card.
+# Nothing in it says whether a tool is remote or local.
 
 # %% tags=["covers-remote-tool-looks-local"]
 for message in result.messages:
@@ -94,8 +98,8 @@ for message in result.messages:
         print(f"{message['role']:<10} {block['type']:<12} {str(told).splitlines()[0][:70]}")
 
 # %% [markdown]
-# Each `tool_use` has one `tool_result` in the message after it. The loop keeps that true on every
-# path: when a call is denied, when it fails, when it is never run.
+# Each `tool_use` has one `tool_result` in the message after it. The loop keeps that true when a call
+# is denied, when it fails, and when it is never run. Notebook 09 shows each.
 
 # %% [markdown]
 # ## The same round, and a person says no
@@ -122,16 +126,17 @@ draw.chain(denied)
 # %% [markdown]
 # ## Your turn to press
 #
-# Run this cell and press a button yourself. It waits for you, and denies after a minute.
+# Run this cell and press a button yourself. It starts a fresh calendar, waits for you, and denies
+# after a minute.
 
 # %% tags=["nbval-skip", "skip-execution"]
-live = guard(policy, ask_in_notebook(timeout=60), server="calendar")
-mine = await run_agent(
-    PROMPT,
-    model=demo_model(),
-    tools=[mcp_tool_to_tool(calendar, tool) for tool in calendar.tools],
-    before_tool_call=live,
-)
+async with McpClient(StdioTransport(SERVER), server="calendar") as fresh:
+    mine = await run_agent(
+        PROMPT,
+        model=demo_model(),
+        tools=[mcp_tool_to_tool(fresh, tool) for tool in await fresh.connect()],
+        before_tool_call=guard(policy, ask_in_notebook(timeout=60), server="calendar"),
+    )
 print(mine.text)
 
 # %% [markdown]
@@ -151,8 +156,9 @@ print(monday.content[0]["text"])
 # %% [markdown]
 # ## And when it breaks?
 #
-# Two paths, never mixed. A failure that the server reports goes back to the model, which can adjust.
-# A failure of the connection goes to the caller, and the model sees only a marker.
+# Two paths, never mixed. When the tool ran and could not do it, the model is told why. When the call
+# itself was refused, garbled or lost, the caller gets an exception. You need not know the names yet;
+# see which side each path ends on.
 
 # %% tags=["covers-where-each-error-stops"]
 draw.error_paths()
@@ -162,6 +168,8 @@ await calendar.close()
 
 # %% [markdown]
 # ## What changed
+#
+# Nothing was built yet. This is where you build what you saw.
 #
 # | you have seen | you build it in |
 # |---|---|
@@ -175,9 +183,8 @@ await calendar.close()
 # %% [markdown]
 # ## Where the official SDK differs
 #
-# The official Python SDK gives you the client and both transports. The loop, the adapter, approval
-# and the trace are the host's, and there you are on your own. That is most of what these notebooks
-# teach.
+# The official Python SDK gives you the client and both transports (our 02 to 06). The loop, the
+# adapter, approval and the trace are the host's: there you are on your own, with 07 and 09 to 12.
 
 # %% [markdown]
 # ## Exercises and next

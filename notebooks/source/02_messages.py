@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 02 · What is on the wire?
 #
-# At the end you hold five pure functions: three that build a message, two that read one. They need
-# no process and no network, and they never guess. About 25 minutes.
+# At the end you hold eight small pure functions: three build a message, one makes bytes of it, four
+# read what comes back. They need no process and no network, and they never guess. About 30 minutes.
 
 # %%
 from __future__ import annotations
@@ -59,13 +59,13 @@ await wire.send(naive)
 # Two fields are required: the version of the protocol, and what this client can do. An empty
 # object says "nothing beyond the core". The client's name and version should be there too.
 #
-# Revision 2026-07-28, basic/index, `_meta`.
+# Specification: basic/index, `_meta`.
 
 # %%
 from mini_agent.mcp.messages import META, PROTOCOL_VERSION
 from mini_agent.types import JsonObject
 
-PROTOCOL_VERSION
+PROTOCOL_VERSION, META
 
 # %% include mini_agent.mcp.messages.build_meta tags=["covers-meta-on-every-request"]
 meta = build_meta(client_info={"name": "notebook", "version": "1"})
@@ -100,6 +100,21 @@ print(answer["result"]["content"][0]["text"])
 # servers, and any of them can answer.
 
 # %% [markdown]
+# Here is that answer in full. `content` is for a reader, a list of blocks. `structuredContent` is the
+# same for a program. `resultType` says that this is the whole answer, and `isError` would say that
+# the tool could not do it.
+
+# %%
+answer
+
+# %% [markdown]
+# A tool in the list looks like this. `inputSchema` is a JSON Schema: what the arguments must be.
+
+# %%
+query = response["result"]["tools"][0]
+{key: query[key] for key in ("name", "description", "inputSchema")}
+
+# %% [markdown]
 # ## `build_notification`
 #
 # A notification has no `id`. The server takes it, and we get nothing back: not a success, not a
@@ -112,19 +127,26 @@ print(await wire.send(cancelled))
 # %% [markdown]
 # ## `encode`: a message becomes bytes
 #
-# On a pipe, a line break ends a message. So the JSON must be compact, and a line break inside a
-# text must be escaped. JSON does that by itself.
+# On a pipe, a line break ends a message. So none may be inside, and JSON sees to that: a line break
+# in a text is written as two characters. The transport adds the one at the end.
 
-# %% include mini_agent.mcp.messages.encode
+# %%
 note = build_notification("x", {"text": "two\nlines, déjà vu"})
-print(encode(note).decode())
+print(json.dumps(note))
 
 # %% [markdown]
-# What JSON cannot say, we do not send. Python's own `json` writes `NaN`, which is not JSON, and
-# the peer's parser gives up somewhere far from our mistake.
+# Why not stop here? Because Python's `json` also writes what is not JSON, and the peer's parser gives
+# up somewhere far from our mistake.
 
 # %%
 print(json.dumps({"temperature": float("nan")}))
+
+# %% [markdown]
+# The package's version is several times faster, and it refuses. It looks for the two words first,
+# since checking every number would cost more than all the rest.
+
+# %% include mini_agent.mcp.messages.encode
+print(encode(note).decode())
 
 # %% tags=["raises-exception"]
 encode(build_notification("x", {"temperature": float("nan")}))
@@ -177,7 +199,8 @@ for name, raw in eight.items():
 
 # %% [markdown]
 # The package's version says yes or no once, at the door. `MalformedMessage` means: the peer broke
-# the format. It quotes at most 80 characters of what came.
+# the format. `_malformed` makes it, and `excerpt` is how it quotes: short, with every control
+# character made visible.
 
 # %%
 from mini_agent.mcp.messages import _malformed, excerpt
@@ -225,10 +248,10 @@ print(appointments or "Your Monday is free!")
 # beats guessing: an exception here costs one call, a wrong guess costs every step after it.
 
 # %% [markdown]
-# The package's version. An absent `resultType` means "complete", because servers of earlier
-# revisions do not send one. Any value that the revision does not name makes the result invalid.
+# ## The peer's "no"
 #
-# Revision 2026-07-28, basic/index, `resultType`.
+# An `error` object becomes an exception, and its class is chosen by the code alone. The text is for
+# people. Programs that match it break with the next release of the server.
 
 # %%
 from mini_agent.mcp.messages import ERRORS
@@ -243,14 +266,14 @@ for code, cls in ERRORS.items():
 # %% include mini_agent.mcp.messages.parse_error
 parse_error({"code": -32022, "message": "Unsupported protocol version"})
 
+# %% [markdown]
+# The package's version. An absent `resultType` means "complete", because servers of earlier
+# revisions do not send one. Any value that the revision does not name makes the result invalid.
+#
+# Specification: basic/index, `resultType`.
+
 # %% include mini_agent.mcp.messages.parse_response
 outcome(parse_response, later)
-
-# %% [markdown]
-# ## The peer's "no"
-#
-# An `error` object becomes an exception, and its class is chosen by the code alone. The text is for
-# people. Programs that match it break with the next release of the server.
 
 # %%
 for code in (-32022, -32602, -32001):
@@ -259,7 +282,7 @@ for code in (-32022, -32602, -32001):
 
 # %% [markdown]
 # The last one says "timed out", and yet it is no timeout of ours. It is the peer speaking. Our own
-# failures are other classes and wear no code.
+# failures are other classes and have no code.
 
 # %% tags=["covers-errors-travel-as-json-rpc"]
 refusal = await wire.send(naive)
@@ -268,8 +291,9 @@ outcome(parse_response, refusal)
 # %% [markdown]
 # ## Odd, but legal
 #
-# Strict does not mean picky. These two look wrong, and the revision allows them: a result without
-# `resultType`, and an error whose request could not even be read, so that it has no id.
+# Strict does not mean picky. These two look wrong, and the revision allows them. The first is an
+# answer about an order, from a printed sample: it has no `resultType`. The second is an error about a
+# request that could not even be read, so it has no id.
 
 # %% tags=["covers-sample-result-read"]
 odd = {"jsonrpc": "2.0", "id": 41, "result": {"structuredContent": {"status": "delivered_late"}}}
@@ -280,10 +304,10 @@ unreadable = {"jsonrpc": "2.0", "error": {"code": -32700, "message": "Parse erro
 outcome(parse_response, unreadable)
 
 # %% [markdown]
-# > **Beside the text.** The first of the two is a sample from a printed chapter on MCP. Its result
-# > also lacks `content`. Real servers leave it out too, so the client reads an absent `content` as
-# > empty and says so in the trace. The chapter's sample request lacks a closing quote and two of the
-# > `_meta` fields; that one no server may accept.
+# > **Beside the text.** The sample comes from one of the two book chapters this kit grew from. It
+# > lacks `content` too. Real servers do that, so the client reads an absent `content` as empty and
+# > says so in the trace. The chapter's sample request lacks a closing quote and two of the `_meta`
+# > fields; that one no server may accept.
 
 # %% [markdown]
 # ## What happened, drawn
@@ -346,8 +370,9 @@ parse_response(decode(raw))
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. Write `parse_response` yourself, so that the eight malformed messages of your choice are
-#    refused and the two odd ones are not.
+# 1. Write eight responses that `parse_response` must refuse, each for another reason, and show that
+#    yours does. Then write `parse_response` yourself, so that they are refused and the two odd ones
+#    are not.
 # 2. A server answers `{"jsonrpc": "2.0", "id": 1, "result": {}, "error": null}`. Refuse it or not?
 #    Say which sentence of JSON-RPC 2.0 decides.
 #

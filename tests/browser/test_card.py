@@ -114,15 +114,9 @@ def test_the_card_is_readable_and_whole_in_both_themes(
     assert card(page).get_by_label("Reason").evaluate(CONTRAST) >= 4.5
 
 
-def test_a_drawing_fits_the_page_and_as_html_has_a_name(
-    open_notebook: Callable[..., Any],
-) -> None:
-    show = "from IPython.display import HTML, display\nfrom mini_agent import draw\n"
-    page = open_notebook(show + "display(draw.error_paths(), HTML(draw.error_paths().html()))")
+def test_a_drawing_has_a_name_and_fits_the_page(open_notebook: Callable[..., Any]) -> None:
+    page = open_notebook("from mini_agent import draw\ndraw.error_paths()")
     named = page.get_by_role("img", name=draw.error_paths().alt)
     named.wait_for(timeout=60_000)
-    images = page.locator(".jp-OutputArea-output img")
-    assert images.count() == 2
-    for image in images.all():
-        width, column = image.evaluate("e => [e.naturalWidth, e.parentElement.clientWidth]")
-        assert 0 < width <= column
+    width, column = named.evaluate("e => [e.naturalWidth, e.parentElement.clientWidth]")
+    assert 0 < width <= column

@@ -144,6 +144,7 @@ def test_input_required_is_passed_on_for_the_client_to_handle() -> None:
         {"result": {"resultType": "task"}},
         {"result": {"resultType": None}},
         {"result": {"resultType": ["complete"]}},
+        {"id": None},
         {"jsonrpc": "1.0"},
         {"method": "sampling/createMessage"},
     ],
@@ -161,6 +162,11 @@ def test_a_response_of_a_wrong_shape_is_malformed(change: dict[str, Any]) -> Non
 def test_an_error_of_a_wrong_shape_is_malformed(error: Any) -> None:
     with pytest.raises(MalformedMessage):
         parse_response({"jsonrpc": "2.0", "id": 1, "error": error})
+
+
+def test_a_result_without_an_id_answers_nobody() -> None:
+    with pytest.raises(MalformedMessage):
+        parse_response({"jsonrpc": "2.0", "result": {}})
 
 
 def test_neither_result_nor_error_is_malformed() -> None:
