@@ -78,9 +78,10 @@ async def run_agent(
     resumes the conversation in that file and keeps it there, whole after every turn. ``on_event``
     gets every event as it happens.
 
-    Raises: ValueError for an empty prompt, ``max_turns`` below 1, two tools of one name;
-    SessionError; whatever the model's service, a tool, a hook or ``on_event`` raises, and
-    CancelledError, unchanged, once each call has its result and the conversation is saved.
+    Raises: ValueError for an empty prompt, ``max_turns`` below 1, two tools of one name, a model
+    whose turn ends without Done; SessionError; whatever the model's service, a tool, a hook or
+    ``on_event`` raises, and CancelledError, unchanged, once each call has its result and the
+    conversation is saved.
     """
     if max_turns < 1:
         raise ValueError(f"max_turns must be at least 1, not {max_turns}")
@@ -113,7 +114,10 @@ async def run_agent(
 async def ask_model(
     run: Run, model: ModelClient, system: str, messages: list[Message]
 ) -> tuple[list[Block], list[ToolCall], str]:
-    """One turn of the model: its content blocks, the calls among them, why it stopped."""
+    """One turn of the model: its content blocks, the calls among them, why it stopped.
+
+    Raises: ValueError when the turn ends without Done; what the model and ``on_event`` raise.
+    """
     content: list[Block] = []
     calls: list[ToolCall] = []
     stop_reason = ""

@@ -77,7 +77,9 @@ def check_decision(word: str) -> None:
 def guard(policy: Policy, approver: Approver | None = None, *, server: str = "") -> BeforeToolCall:
     """The hook that holds calls to ``policy``, for the tools of one ``server``.
 
-    It asks ``approver`` where the policy says ask; with no approver to ask, it denies.
+    It asks ``approver`` where the policy says ask; with no approver to ask, it denies. Rules are
+    held against the name that the model was told: a tool renamed by the adapter
+    (``calendar.delete`` becomes ``calendar_delete``) is named in the rules as it was renamed.
     """
 
     async def before_tool_call(call: ToolCall) -> Approval:

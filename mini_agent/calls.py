@@ -100,7 +100,10 @@ async def prepare(run: Run, call: ToolCall) -> ToolResult | None:
 
 
 async def ask_hook(run: Run, call: ToolCall) -> Approval:
-    """The hook's answer. It gets a copy: what it approves is what runs."""
+    """The hook's answer. It gets a copy: what it approves is what runs.
+
+    Raises: TypeError for an answer that is no Approval; what the hook raises.
+    """
     if run.before_tool_call is None:
         return NOBODY_ASKED
     answered = run.before_tool_call(copy.deepcopy(call))
@@ -111,7 +114,10 @@ async def ask_hook(run: Run, call: ToolCall) -> Approval:
 
 
 async def execute(run: Run, call: ToolCall) -> ToolResult:
-    """Run the tool. Its own failures are results; an exception is the host's."""
+    """Run the tool. Its own failures are results; an exception is the host's.
+
+    Raises: TypeError for a result that is no ToolResult with text; what the tool raises.
+    """
     result = await run.tools[call.name].execute(copy.deepcopy(call.input))
     if not (isinstance(result, ToolResult) and isinstance(result.content, str)):
         raise TypeError(

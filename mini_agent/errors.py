@@ -43,6 +43,9 @@ class McpError(Exception):
         super().__init__(message)
         self.message = message
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _revived, (type(self), self.args, self.__dict__)
+
     def _text(self) -> str:
         return self.message
 
@@ -50,6 +53,14 @@ class McpError(Exception):
         about = f"{self.method} {self.tool}".strip()
         where = ", ".join(filter(None, (self.server and f"server {self.server}", about)))
         return self._text() + (f" [{where}]" if where else "") + (self.hint and f". {self.hint}")
+
+
+def _revived(cls: type[McpError], args: tuple[Any, ...], held: dict[str, Any]) -> McpError:
+    """An error as it was before it was pickled, whatever its class asks for when it is made."""
+    error = cls.__new__(cls, *args)
+    error.args = args
+    error.__dict__.update(held)
+    return error
 
 
 class TransportError(McpError):

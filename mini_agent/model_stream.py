@@ -21,6 +21,8 @@ class ModelStreamError(Exception):
     may be sent again, since no tool has run for it.
     """
 
+    fault = "the model's service"
+
 
 @dataclass
 class Block:
@@ -62,7 +64,10 @@ async def to_model_events(raw_events: AsyncIterable[Any]) -> AsyncIterator[Model
 
 
 def on_raw_event(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEvent]:
-    """Take one raw event into ``state``; give the ModelEvents that it completes."""
+    """Take one raw event into ``state``; give the ModelEvents that it completes.
+
+    Raises: ModelStreamError, as each of the handlers below does.
+    """
     kind = raw.get("type")
     if not isinstance(kind, str):
         raise ModelStreamError("an event came without a type")

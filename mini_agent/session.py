@@ -34,10 +34,14 @@ class SessionError(Exception):
     """The conversation file cannot be used. ``line`` is counted from 1, 0 for the whole file."""
 
     def __init__(self, path: Path, line: int, what: str) -> None:
-        where = f"line {line} of session {path}" if line else f"session {path}"
-        super().__init__(f"{where}: {what}; mend the file, or start with a new one")
+        super().__init__(path, line, what)
         self.path = path
         self.line = line
+        self.what = what
+
+    def __str__(self) -> str:
+        where = f"line {self.line} of session {self.path}" if self.line else f"session {self.path}"
+        return f"{where}: {self.what}; mend the file, or start with a new one"
 
 
 def load_session(path: str | Path) -> list[Message]:

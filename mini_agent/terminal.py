@@ -17,7 +17,7 @@ LONGEST = 2_000  # characters of one result; the model sees more than a reader w
 
 def say(who: str, text: str) -> None:
     """One entry: ``who`` in the margin, the text beside it, line by line."""
-    lines = visible(text, keep_newlines=True).split("\n") or [""]
+    lines = visible(text, keep_newlines=True).split("\n")
     for name, line in zip([who, *[""] * len(lines)], lines, strict=False):
         sys.stdout.write(f"{name:<{MARGIN}}{line}".rstrip() + "\n")
     sys.stdout.flush()

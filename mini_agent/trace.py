@@ -1,6 +1,6 @@
 """One record of what every layer saw; tables, drawings and audit all read it.
 
-A layer reports with ``trace.add(layer, what, **facts)``. Inside ``trace.call(id)`` every event
+A layer reports with ``trace.add(layer, what, **facts)``. Inside ``following(id)`` every event
 carries that call's id, so a drawing can follow one tool call through all layers.
 """
 

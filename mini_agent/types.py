@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
-Json: TypeAlias = Any
 JsonObject: TypeAlias = dict[str, Any]
 Message: TypeAlias = dict[str, Any]
 """Anthropic's shape: ``{"role": "user" | "assistant", "content": [block, …]}``."""
@@ -92,6 +91,3 @@ class ModelClient(Protocol):
         Raises: whatever the model's service fails with; the loop passes it on unchanged.
         """
         ...
-
-
-Facts: TypeAlias = Mapping[str, Any]

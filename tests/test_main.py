@@ -189,10 +189,37 @@ def test_a_chat_without_a_key_is_one_clear_line() -> None:
     assert "ANTHROPIC_API_KEY" in one_line(ran.stderr)
 
 
-def test_no_secret_of_a_url_is_shown() -> None:
-    ran = mini_agent("--server", "https://user:hunter2@127.0.0.1:9/mcp?token=hunter2", "tools")
+@pytest.mark.parametrize("bad", ['{"date": NaN}', '{"date": 1e999}', '{"date": "\\ud800"}'])
+def test_arguments_that_json_cannot_carry_are_one_line(bad: str) -> None:
+    ran = mini_agent("--server", CALENDAR, "call", "calendar_query", bad)
+    assert ran.returncode == 2
+    assert "arguments" in one_line(ran.stderr)
+
+
+def test_a_model_that_cannot_be_reached_is_one_line() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "mini_agent", "--server", CALENDAR],
+        input="What is on today?\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={
+            **os.environ,
+            "ANTHROPIC_API_KEY": "hunter2",
+            "ANTHROPIC_BASE_URL": "http://127.0.0.1:9",
+            "NO_PROXY": "127.0.0.1",
+        },
+        check=False,
+    )
+    assert ran.returncode == 1
+    assert "Fault: the model's service" in one_line(ran.stderr) and "hunter2" not in ran.stderr
+
+
+@pytest.mark.parametrize("secret", ["hunter2", "hun/ter2"])
+def test_no_secret_of_a_url_is_shown(secret: str) -> None:
+    ran = mini_agent("--server", f"https://user:{secret}@127.0.0.1:9/mcp?t={secret}", "tools")
     assert ran.returncode in (1, 2)
-    assert "hunter2" not in ran.stdout + ran.stderr
+    assert secret.split("/")[-1] not in ran.stdout + ran.stderr
 
 
 def test_what_a_peer_wrote_cannot_act_on_the_screen(capsys: Output) -> None:

@@ -36,8 +36,8 @@ def checked_endpoint(url: str, *, allow_cleartext: bool = False) -> Endpoint:
 
     try:
         parsed = httpx.URL(url)
-    except httpx.InvalidURL as cause:
-        raise ValueError(f"this is no URL: {cause}") from cause
+    except httpx.InvalidURL:  # its text repeats parts of the address, perhaps a password
+        raise ValueError("this is no URL; write it as https://HOST/PATH") from None
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise ValueError("the URL must start with https:// or http:// and name a host")
     if parsed.userinfo:

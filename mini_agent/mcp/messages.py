@@ -18,6 +18,7 @@ from mini_agent.errors import (
     UnsupportedProtocolVersion,
 )
 from mini_agent.types import JsonObject
+from mini_agent.visible import visible
 
 PROTOCOL_VERSION = "2026-07-28"
 META = "io.modelcontextprotocol/"
@@ -172,15 +173,12 @@ def parse_error(error: Any) -> JsonRpcError | MalformedMessage:
 
 
 def excerpt(value: Any, limit: int = 80) -> str:
-    """At most ``limit`` characters of what came, every control character made visible."""
+    """At most ``limit`` characters of what came, what would hide or act on a screen spelt out."""
     if isinstance(value, bytes):
-        text = value[:limit].decode("utf-8", "backslashreplace")
+        text = value[: limit + 1].decode("utf-8", "backslashreplace")
     else:
         text = value if isinstance(value, str) else json.dumps(value, default=str)
-    shown = "".join(
-        c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:limit]
-    )
-    return shown + "…" if len(shown) > limit or len(text) > limit else shown
+    return visible(text[:limit]) + ("…" if len(text) > limit else "")
 
 
 def _malformed(what: str, value: Any) -> MalformedMessage:

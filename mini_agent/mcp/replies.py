@@ -9,6 +9,7 @@ import contextlib
 import email.utils
 import http
 from collections.abc import Iterator, Mapping
+from urllib.parse import urlsplit
 
 from mini_agent.errors import (
     AuthorizationError,
@@ -98,12 +99,22 @@ def refusal(
     if status == 404:
         text = f"there is no MCP endpoint at {where} (404)"
     if 300 <= status < 400:
-        target = excerpt(headers.get("location", "").partition("?")[0])
-        text += f", to {target}: not followed, so that credentials stay where they were meant to go"
+        text += f", to {elsewhere(headers.get('location', ''))}: not followed, "
+        text += "so that credentials stay where they were meant to go"
     if page:
         text += f": {excerpt(body)}"
     seconds = retry_after(headers.get("retry-after", ""), now)
     return HttpStatusError(text, status=status, retry_after=seconds, excerpt=page)
+
+
+def elsewhere(location: str) -> str:
+    """Where a redirect points, without what could be a secret: user-info, query and fragment."""
+    try:
+        parts = urlsplit(location)
+        port = f":{parts.port}" if parts.port else ""
+        return excerpt(f"{parts.scheme}://{parts.hostname or ''}{port}{parts.path}")
+    except ValueError:
+        return "an address that is none"
 
 
 def named(status: int) -> str:
@@ -127,6 +138,10 @@ def translated(endpoint: Endpoint) -> Iterator[None]:
     no_address = (httpx.UnsupportedProtocol, httpx.InvalidURL)
     try:
         yield
+    except httpx.LocalProtocolError:
+        # A header or a body that HTTP cannot carry. Its text repeats the value: it stays here.
+        text = f"the request to {endpoint.shown} is no valid HTTP: look at client=, auth= and hooks"
+        raise ConnectFailed(text) from None
     except (*no_way, *no_address) as cause:
         raise ConnectFailed(why_no_connection(endpoint, cause)) from cause
     except httpx.DecodingError as cause:

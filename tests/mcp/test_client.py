@@ -100,6 +100,7 @@ class Held(OneListener):
     ) -> dict[str, Any] | None:
         future = asyncio.get_running_loop().create_future()
         self.waiting[message["id"]] = future
+        self.note("sent", message=message)
         async with self._more:
             self.sent.append(message)
             self._more.notify_all()
@@ -502,12 +503,12 @@ async def test_a_deadline_can_be_set_for_one_call() -> None:
 @pytest.mark.case("L08")
 async def test_progress_extends_the_deadline_up_to_the_maximum() -> None:
     transport = Held()
-    client = McpClient(transport, timeout=0.15, max_timeout=60)
+    client = McpClient(transport, timeout=0.6, max_timeout=60)
     heard: list[Any] = []
     call = asyncio.create_task(client.call("t", on_progress=heard.append))
     await transport.holds(1)
     for n in range(1, 5):
-        await asyncio.sleep(0.06)  # four times 0.06 s is longer than one deadline of 0.15 s
+        await asyncio.sleep(0.2)  # four times 0.2 s is longer than one deadline of 0.6 s
         assert transport.listener is not None
         transport.listener(progress(1, n))
     transport.answer(1, said())

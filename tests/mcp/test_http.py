@@ -37,11 +37,12 @@ pytestmark = pytest.mark.timeout(20)
 
 URL = "http://127.0.0.1:1/mcp"
 JSON, SSE = "application/json", "text/event-stream"
-NOTIFICATION = {"jsonrpc": "2.0", "method": "notifications/x", "params": {}}
+NOTIFICATION = {"jsonrpc": "2.0", "method": "test/x", "params": {}}
 
 
 def ask(number: int | str = 1, method: str = "tools/call", **params: Any) -> dict[str, Any]:
-    return build_request(number, method, {"name": "t", **params}, meta=build_meta())
+    named = {"name": "t"} if method == "tools/call" else {}
+    return build_request(number, method, {**named, **params}, meta=build_meta())
 
 
 def answered(number: int | str | None = 1, **result: Any) -> dict[str, Any]:
@@ -304,7 +305,7 @@ async def test_no_secret_of_the_address_is_shown_anywhere() -> None:
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 async def test_a_redirect_is_not_followed(status: int) -> None:
     web = Web(
-        reply(status=status, Location="http://169.254.169.254/latest?token=s3cret"),
+        reply(status=status, Location="http://u:s3cret@169.254.169.254/latest?token=s3cret#s3cret"),
         headers={"Authorization": "Bearer s3cret"},
     )
     web._client.follow_redirects = True  # the client's own wish does not count here
@@ -314,6 +315,32 @@ async def test_a_redirect_is_not_followed(status: int) -> None:
     assert "credentials" in str(error)
     assert "s3cret" not in str(error)
     assert len(web.requests) == 1
+
+
+@pytest.mark.case("H06")
+async def test_a_header_that_http_cannot_carry_is_not_repeated() -> None:
+    class Torn(httpx.Auth):
+        def auth_flow(self, request: httpx.Request) -> Any:
+            request.headers["Authorization"] = "Bearer s3cret\n"
+            yield request
+
+    async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.close()
+
+    async with await asyncio.start_server(hang_up, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        transport = HttpTransport(f"http://127.0.0.1:{port}/mcp", auth=Torn())
+        with pytest.raises(ConnectFailed) as failed:
+            await transport.send(ask())
+        await transport.close()
+    assert "s3cret" not in str(failed.value) and failed.value.__cause__ is None
+
+
+@pytest.mark.parametrize("url", ["https://user:pa55/word@host/mcp", "https://h:pa55/mcp"])
+def test_a_url_that_is_none_is_not_repeated(url: str) -> None:
+    with pytest.raises(ValueError) as raised:
+        HttpTransport(url)
+    assert "pa55" not in str(raised.value)
 
 
 # -- the reply: JSON ------------------------------------------------------------------------------
