@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from fake_servers.request import Request
+from fake_servers.request import LOG_LEVELS, Request
 from fake_servers.validate import problems
 from fake_servers.wire import Message, notification
 
@@ -49,8 +49,22 @@ class Context:
             "progress": progress,
             **{name: value for name, value in optional.items() if value is not None},
         }
-        self._emit(notification("notifications/progress", params))
+        self.say("notifications/progress", **params)
         await asyncio.sleep(0)  # the message leaves before the work goes on
+
+    async def log(self, level: str, data: Any) -> None:
+        """Tell the client something; nothing is sent unless it asked for that level or a lower one.
+
+        Deprecated since 2026-07-28 (server/utilities/logging): stderr is the place for it.
+        """
+        least = self.request.log_level
+        if least is not None and LOG_LEVELS.index(level) >= LOG_LEVELS.index(least):
+            self.say("notifications/message", level=level, data=data)
+            await asyncio.sleep(0)
+
+    def say(self, method: str, **params: Any) -> None:
+        """Send a notification on this request's stream, before its response."""
+        self._emit(notification(method, params))
 
     def accepted(self, key: str, schema: Message | None = None) -> Message | None:
         """The content that the user gave for the elicitation ``key``.

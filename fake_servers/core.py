@@ -13,6 +13,7 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
 from contextlib import aclosing
 
+from fake_servers.completion import completers
 from fake_servers.context import Context
 from fake_servers.declare import (
     NeedInput,
@@ -24,6 +25,7 @@ from fake_servers.declare import (
 from fake_servers.methods import METHODS
 from fake_servers.mrtr import input_required, unseal
 from fake_servers.request import Request, read_request
+from fake_servers.subscriptions import Listeners
 from fake_servers.wire import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -47,7 +49,8 @@ class Server:
 
     ``tools``, ``resources`` and ``prompts`` are lists that may change while the server runs; None
     leaves the capability out. ``page_size`` cuts the lists into pages. ``secret`` signs request
-    states: without one they are good for this object only. ``clock`` gives seconds.
+    states: without one they are good for this object only. ``clock`` gives seconds. With
+    ``subscriptions`` clients may listen for changes, with ``logs`` for what tools log.
     """
 
     def __init__(
@@ -65,6 +68,8 @@ class Server:
         cache_scope: str = "public",
         versions: Sequence[str] = (VERSION,),
         secret: bytes | None = None,
+        subscriptions: bool = False,
+        logs: bool = False,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.info: Message = {"name": name, "version": version}
@@ -77,13 +82,29 @@ class Server:
         self.cache_hints: Message = {"ttlMs": ttl_ms, "cacheScope": cache_scope}
         self.versions = tuple(versions)
         self.secret = secret or os.urandom(32)
+        self.subscriptions = subscriptions
+        self.logs = logs
         self.clock = clock
+        self.listeners = Listeners()
 
     @property
     def capabilities(self) -> Message:
         """What ``server/discover`` declares."""
         offers = {"tools": self.tools, "resources": self.resources, "prompts": self.prompts}
-        return {name: {} for name, offered in offers.items() if offered is not None}
+        changes = {"listChanged": True} if self.subscriptions else {}
+        declared = {name: dict(changes) for name, found in offers.items() if found is not None}
+        if self.subscriptions and "resources" in declared:
+            declared["resources"]["subscribe"] = True
+        also = {"logging": self.logs, "completions": bool(completers(self))}
+        return {**declared, **{name: {} for name, there in also.items() if there}}
+
+    def changed(self, what: str) -> None:
+        """Tell who listens that a list changed: "tools", "prompts" or "resources"."""
+        self.listeners.tell(f"notifications/{what}/list_changed")
+
+    def updated(self, uri: str) -> None:
+        """Tell who listens for it that the resource at ``uri`` has new contents."""
+        self.listeners.tell("notifications/resources/updated", uri=uri)
 
     async def handle(self, message: Message) -> AsyncGenerator[Message, None]:
         """The messages that answer ``message``: notifications, and the response last.
@@ -110,14 +131,19 @@ class Server:
 
     async def _result(self, request: Request, emit: Emit) -> Message:
         method = METHODS.get(request.method)
-        if method is None or method.capability not in (None, *self.capabilities):
+        if method is None or not self._has(method.capability):
             raise self._no_such_method(request)
         said = await method.handle(self, self._context(request, emit))
         if isinstance(said, NeedInput):
             result = input_required(said, request, self.secret, self.clock())
         else:
             result = {"resultType": "complete", **said}
-        return {**result, "_meta": {PREFIX + "serverInfo": self.info}}
+        return {**result, "_meta": {**result.get("_meta", {}), PREFIX + "serverInfo": self.info}}
+
+    def _has(self, capability: str | None) -> bool:
+        if capability == "subscriptions":  # no capability of its own: listChanged says it
+            return self.subscriptions
+        return capability is None or capability in self.capabilities
 
     def _no_such_method(self, request: Request) -> Rejection:
         return Rejection(

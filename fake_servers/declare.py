@@ -45,6 +45,9 @@ class NeedInput:
     state: Any = ABSENT
 
 
+Complete: TypeAlias = Callable[[str, Mapping[str, str]], Awaitable[Sequence[str]]]
+"""Gets what was typed and the other arguments, gives the values that fit (utilities/completion)."""
+
 ToolRun: TypeAlias = Callable[[Message, Context], Awaitable[str | Output | NeedInput]]
 
 
@@ -99,7 +102,8 @@ class Resource:
 class ResourceTemplate:
     """Resources at ``uri_template``, whose ``{names}`` stand for one path segment each.
 
-    ``read(variables, context)`` returns text or bytes, or None when there is nothing there.
+    ``read(variables, context)`` returns text or bytes, or None when there is nothing there;
+    ``complete`` holds a function for each name that can be completed.
     """
 
     uri_template: str
@@ -109,6 +113,7 @@ class ResourceTemplate:
     mime_type: str = "text/plain"
     ttl_ms: int = 0
     cache_scope: str = "private"
+    complete: Mapping[str, Complete] = field(default_factory=dict)
 
     def to_wire(self) -> Message:
         """The entry of ``resources/templates/list``."""
@@ -127,6 +132,7 @@ class PromptArgument:
     name: str
     description: str
     required: bool = False
+    complete: Complete | None = None
 
 
 @dataclass(frozen=True)

@@ -119,8 +119,9 @@ async def wrong_id(call: Call) -> None:
 @fault(*ANY)
 async def duplicate(call: Call) -> None:
     """The same answer comes twice."""
-    await call.say(await call.right_answer())
-    await call.say(await call.right_answer())
+    answer = await call.right_answer()
+    await call.say(answer)
+    await call.say(answer)
 
 
 @fault(*ANY)

@@ -111,6 +111,8 @@ class App:
                 await self._stream(first, answers, send)
 
     def _as_json(self, first: Message, request: Request) -> bool:
+        if first.get("method") == "notifications/subscriptions/acknowledged":
+            return False  # its response comes when the subscription ends
         if self.replies != "auto":
             return self.replies == "json"
         ranks = _ranks(request.headers.get("accept", ""))

@@ -40,6 +40,13 @@ class InMemoryTransport(OneListener):
         breaks the format; ValueError and TypeError for what JSON cannot express.
         """
         raw = encode(message)
+        try:
+            return await self._send(message, raw)
+        except McpError as error:
+            self.note("failed", error=type(error).__name__)
+            raise
+
+    async def _send(self, message: Message, raw: bytes) -> Message | None:
         if self._ended is not None:
             raise self._ended()
         if kind(message) == "notification":

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from fake_servers.completion import complete
 from fake_servers.context import Context
 from fake_servers.declare import (
     ABSENT,
@@ -23,6 +24,7 @@ from fake_servers.declare import (
 )
 from fake_servers.mrtr import require
 from fake_servers.paging import page
+from fake_servers.subscriptions import listen
 from fake_servers.validate import problems
 from fake_servers.wire import INVALID_PARAMS, Message, Rejection
 
@@ -197,5 +199,7 @@ METHODS: Mapping[str, Method] = {
     "resources/read": Method(read_resource, "resources"),
     "prompts/list": Method(listing("prompts", lambda s: s.prompts or ()), "prompts"),
     "prompts/get": Method(get_prompt, "prompts"),
+    "completion/complete": Method(complete, "completions"),
+    "subscriptions/listen": Method(listen, "subscriptions"),
 }
 """The whole of what a server answers; one more method is one more row."""

@@ -46,6 +46,7 @@ async def serve(requests: InFlight, lines: AsyncIterator[bytes], grace: float = 
             requests.take(line)
         if requests.unheard:
             break
+    requests.server.listeners.end()
     await requests.finish(grace)
 
 

@@ -81,7 +81,7 @@ async def test_a_refused_connection_is_raised_and_the_loop_never_begins(
     client_class: type[McpClient], session: Path
 ) -> None:
     refused = ConnectFailed("nobody listens there")
-    fake = FakeTransport([refused, LISTED])
+    fake = FakeTransport([refused, DISCOVERED, LISTED])
     model = ScriptedModel([[Text("Monday is free.")]])
     client = client_class(fake, server="calendar")
     error = await failure_of(ask_the_agent(client, model, session))

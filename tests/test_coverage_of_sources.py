@@ -23,7 +23,6 @@ from notebooks.path import PATH
 NOT_WRITTEN = (
     "04_stdio",
     "05_http",
-    "10_two_error_paths",
     "11_approval",
     "12_trust_boundary",
     "13_refund_desk",
