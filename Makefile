@@ -13,10 +13,12 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 -n 2 --dist loadfil
 QUIET_LAB := --LabApp.news_url=None \
   --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate
 
-.PHONY: help lab test demo doctor notebooks check clean
+SUITE_READY := build/conformance/.ready
+
+.PHONY: help lab test conformance demo doctor notebooks check clean
 
 help:
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 lab: $(READY) ## open JupyterLab on your own copy of the first notebook
 	@$(PY) -m mini_agent.workbook
@@ -29,6 +31,9 @@ test: $(READY) ## run everything: ruff, mypy, pytest, nbval on each notebook
 	echo "pytest $(NBVAL) notebooks/" && \
 	$(PY) -m pytest $(NBVAL) notebooks/ && \
 	echo "make test took $$(($$(date +%s) - start)) s"
+
+conformance: $(SUITE_READY) ## the official conformance suite judges our client and our server
+	@$(PY) tests/conformance/run.py
 
 demo: $(READY) ## one full round of the agent against a calendar server, in this terminal
 	@.venv/bin/mini-agent demo
@@ -54,4 +59,10 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up .venv; this takes about a minute, once."
 	@$(PYTHON) -m venv .venv
 	@$(PIP) install -qq -e '.[dev]' -c constraints.txt
+	@touch $@
+
+$(SUITE_READY): $(READY)
+	@echo "Setting up Node and the conformance suite; this takes a minute, once."
+	@$(PIP) install -qq -e '.[conformance]' -c constraints.txt
+	@mkdir -p $(@D)
 	@touch $@

@@ -14,7 +14,7 @@ import shlex
 import sys
 import tempfile
 import traceback
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -31,6 +31,7 @@ from mini_agent.mcp import (
     format_result,
     mcp_tool_to_tool,
 )
+from mini_agent.mcp.legacy import LegacyTransport
 from mini_agent.model_client import DEFAULT_MODEL, AnthropicModelClient, ModelStreamError, NoApiKey
 from mini_agent.session import SessionError
 from mini_agent.terminal import Screen, fault_line, say, tool_lines
@@ -139,7 +140,10 @@ async def call(arguments: argparse.Namespace) -> int:
         if client.tool(arguments.name) is None:
             names = ", ".join(tool.name for tool in client.tools) or "none"
             raise UsageError(f"the server has no tool {arguments.name}; it has: {names}")
-        result = await client.call(arguments.name, given)
+        try:
+            result = await client.call(arguments.name, given)
+        except ValueError as error:
+            raise UsageError(f"the arguments cannot be sent: {error}") from error
     say("error" if result.is_error else "result", format_result(result))
     return 3 if result.is_error else 0
 
@@ -147,21 +151,34 @@ async def call(arguments: argparse.Namespace) -> int:
 async def chat(arguments: argparse.Namespace) -> int:
     """Talk to a real model that has the server's tools; every call is asked about."""
     model = AnthropicModelClient(arguments.model)
-    hook = guard(Policy([]), ask_in_terminal(), server="server")
     async with connected(arguments) as client, session_file(arguments.session) as path:
         tools = [mcp_tool_to_tool(client, tool) for tool in client.tools]
         say("tools", ", ".join(tool.spec.name for tool in tools) or "none")
-        while (prompt := await asyncio.to_thread(ask_user)) is not None:
-            await run_agent(
-                prompt,
-                model=model,
-                tools=tools,
-                before_tool_call=hook,
-                session_path=path,
-                on_event=Screen(),
-            )
-        await model.close()
+        try:
+            while (prompt := await asyncio.to_thread(ask_user)) is not None:
+                with model_failures():
+                    await run_agent(
+                        prompt,
+                        model=model,
+                        tools=tools,
+                        before_tool_call=guard(Policy([]), ask_in_terminal(), server=client.server),
+                        session_path=path,
+                        on_event=Screen(),
+                    )
+        finally:
+            await model.close()
     return 0
+
+
+@contextlib.contextmanager
+def model_failures() -> Iterator[None]:
+    """What the anthropic package raises leaves as one ModelStreamError."""
+    import anthropic
+
+    try:
+        yield
+    except anthropic.APIError as error:
+        raise ModelStreamError(f"the model's service failed: {error}") from error
 
 
 # -- what they share ------------------------------------------------------------------------------
@@ -178,14 +195,16 @@ async def connected(arguments: argparse.Namespace) -> AsyncIterator[McpClient]:
 
 
 def transport_for(server: str | None) -> McpTransport:
-    """HTTP for a URL, a child process for anything else.
+    """HTTP for a URL, a child process for anything else; the older handshake where it must be.
 
     Raises: UsageError saying what to type.
     """
     if not server or not server.strip():
         raise UsageError("say which server: --server 'COMMAND …' or --server URL; or try: demo")
     try:
-        return HttpTransport(server) if "://" in server else StdioTransport(shlex.split(server))
+        if "://" in server:
+            return LegacyTransport(HttpTransport(server))
+        return LegacyTransport(StdioTransport(shlex.split(server)))
     except ValueError as error:
         raise UsageError(f"--server: {error}") from error
 

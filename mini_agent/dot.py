@@ -79,24 +79,29 @@ class Drawing:
 
         Raises: DotError, as svg() does.
         """
-        data = base64.b64encode(self.svg().encode()).decode()
-        alt = html.escape(self.alt, quote=True)
-        return f'<img alt="{alt}" src="data:image/svg+xml;base64,{data}">'
+        return image(self.svg(), self.alt)
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         # JupyterLab names no SVG for a screen reader, and hides it until a notebook is trusted; an
         # <img> with its alt text is named and shown. The SVG stays for viewers that take no HTML.
         try:
-            return {
-                "text/html": self.html(),
-                "image/svg+xml": self.svg(),
-                "text/plain": self.alt,
-            }
+            svg = self.svg()
         except DotError as error:
             return {"text/plain": f"{self.alt}\n\n{error}\n\n{self.source}"}
+        return {
+            "text/html": image(svg, self.alt),
+            "image/svg+xml": svg,
+            "text/plain": self.alt,
+        }
 
     def __str__(self) -> str:
         return self.alt
+
+
+def image(svg: str, alt: str) -> str:
+    """``svg`` inside an ``<img>`` that says ``alt``, with nothing to fetch."""
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img alt="{html.escape(alt, quote=True)}" src="data:image/svg+xml;base64,{data}">'
 
 
 def render(dot: Dot, source: str) -> str:

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from wire_judge import Wrong, fault, judged_note
+
+from mini_agent.mcp.transport import OneListener
+
+pytest_plugins = ["pytester"]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -30,3 +36,28 @@ def pytest_configure(config: pytest.Config) -> None:
     """Markers that tie a test to a rule of the revision or to a fault that users reported."""
     config.addinivalue_line("markers", "must(*ids): rules of the revision that this test proves")
     config.addinivalue_line("markers", "case(*ids): faults of real peers that this test covers")
+    config.addinivalue_line("markers", "sends_wrong(why): wrong messages are sent on purpose")
+    config.addinivalue_line("markers", "speaks(version): messages of an older revision are sent")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def wire_faults() -> Iterator[list[Wrong]]:
+    """What the official types say against messages that transports sent since the last look."""
+    faults: list[Wrong] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OneListener, "note", judged_note(faults.append))
+        yield faults
+
+
+@pytest.fixture(autouse=True)
+def every_message_sent_is_right(
+    wire_faults: list[Wrong], request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """Fail a test whose messages break the schema, unless it is marked ``sends_wrong``."""
+    wire_faults.clear()
+    yield
+    spoken = request.node.get_closest_marker("speaks")
+    found = [wrong for wrong in wire_faults if not spoken or fault(wrong.message, *spoken.args)]
+    if found and not request.node.get_closest_marker("sends_wrong"):
+        method = found[0].message.get("method", "a message")
+        pytest.fail(f"{len(found)} messages break the schema; the first, {method}: {found[0].why}")

@@ -25,7 +25,10 @@ from mini_agent.drawing.canvas import (
     Canvas,
     breadth,
     cut,
+    wrapped,
 )
+from mini_agent.drawing.chain import PITCH
+from mini_agent.drawing.rows import CAST
 from mini_agent.trace import LAYERS, Trace, following
 
 HOSTILE = '<b>x</b>"\\N\\G</text><script>alert(1)</script>\x1b[31m\x00\u202e\ud800&amp;' + "W" * 500
@@ -214,18 +217,129 @@ def test_a_sequence_has_lifelines_only_for_those_that_took_part() -> None:
     traces.answered(alone, 1, "calendar_query", "2 appointments")
     assert headings(alone) == ["client", "transport", "server"]
     assert headings(traces.tool_is_gone()) == ["adapter", "client", "transport", "server"]
-    assert headings(traces.full_round())[:3] == ["approver", "model", "loop"]
+    assert headings(traces.full_round())[:3] == ["policy, person", "model", "loop"]
 
 
 def headings(trace: Trace) -> list[str]:
-    cast = ("approver", "model", "loop", "adapter", "client", "transport", "server")
-    return [text for text in texts(draw.sequence(trace)) if text in cast]
+    return [text for text in texts(draw.sequence(trace)) if text in CAST]
 
 
-def test_the_approver_is_not_drawn_when_nobody_was_asked() -> None:
+def steps(trace: Trace, call: str | None = None) -> list[str]:
+    """Each row of the sequence in words."""
+    return draw.sequence(trace, call).alt.removesuffix(".").partition("The steps: ")[2].split("; ")
+
+
+def test_no_lifeline_decides_when_nobody_was_asked_and_a_note_says_so() -> None:
     trace = traces.begun()
     trace.add("loop", "approved", name="read", reason="no approval hook")
-    assert "approver" not in headings(trace)
+    assert headings(trace) == ["model", "loop"]
+    assert steps(trace)[-1] == "loop: no hook: nobody is asked about read"
+
+
+def test_each_answer_of_policy_or_person_comes_after_the_question() -> None:
+    trace = traces.begun()
+    for verdict, reason in (("approved", "it only reads"), ("approved", ""), ("denied", "by name")):
+        trace.add("loop", verdict, name="read", reason=reason)
+    asked = "loop to policy, person: may read run?"
+    assert steps(trace)[2:] == [
+        asked, "policy, person to loop: approved: it only reads",
+        asked, "policy, person to loop: approved",
+        asked, "policy, person to loop: denied: by name",
+    ]  # fmt: skip
+    assert {"may read run?", "approved: it only reads", "denied: by name"} <= set(
+        texts(draw.sequence(trace))
+    )
+
+
+def test_a_reason_that_says_the_verdict_is_not_led_by_it_again() -> None:
+    trace = traces.begun()
+    trace.add("loop", "approved", name="create", reason="approved in the notebook")
+    assert "approved in the notebook" in texts(draw.sequence(trace))
+
+
+def test_a_call_shows_all_its_arguments_as_the_terminal_does() -> None:
+    trace = traces.begun()
+    hour = {"start": "2026-08-03T15:00", "end": "2026-08-03T16:00"}
+    traces.used(trace, "toolu_1", "calendar_create", title="Design team", **hour)
+    seen = texts(draw.sequence(trace))
+    first = seen.index('calendar_create {"title": "Design team",')
+    assert seen[first + 1 : first + 3] == [
+        '"start": "2026-08-03T15:00",',
+        '"end": "2026-08-03T16:00"}',
+    ]
+    assert steps(trace)[-1].endswith('"end": "2026-08-03T16:00"}')
+
+
+def test_a_long_result_is_wrapped_between_the_lifelines_beside_its_own() -> None:
+    trace = traces.begun()
+    traces.a_call(trace, "toolu_1", "calendar_query", "one two three " * 40)
+    source = draw.sequence(trace).source
+    lines = next(line for line in source.splitlines() if "result recorded" in line)
+    assert lines.count("\\n") == 4
+    assert "…" in lines
+    place = dict(re.findall(r"^\t(model|loop|adapter) .*pos=\"([\d.]+),", source, re.MULTILINE))
+    width = 72 * float(re.findall(r"width=([\d.]+)", lines)[0])
+    assert width / 2 < float(place["loop"]) - float(place["model"])
+
+
+def test_what_the_transport_shows_is_not_said_again_on_the_client() -> None:
+    trace = Trace()
+    traces.listed(trace, 1)
+    traces.answered(trace, 2, "calendar_query", "2 appointments")
+    assert steps(trace) == [
+        "client to server: tools/list id 1", "server to client: result id 1",
+        "client to server: tools/call calendar_query id 2", "server to client: result id 2",
+    ]  # fmt: skip
+
+
+def test_a_client_without_a_transport_in_the_trace_says_what_it_asked_and_got() -> None:
+    trace = Trace()
+    trace.add("client", "request", server="calendar", method="tools/list", id=1, tool="")
+    trace.add("client", "response", method="tools/list", id=1)
+    assert steps(trace) == ["client: list_tools", "client: result of tools/list"]
+
+
+def test_what_the_adapter_asks_of_the_client_is_always_drawn() -> None:
+    seen = steps(traces.full_round(), "toolu_1")
+    assert "adapter to client: call" in seen
+    assert "client to adapter: result of tools/call" in seen
+
+
+def test_without_a_connection_a_message_ends_at_the_transport() -> None:
+    trace = Trace()
+    traces.request(trace, 1, "tools/list")
+    trace.add("transport", "failed", error="ConnectFailed")
+    trace.add("client", "error", method="tools/list", error="ConnectFailed", code=None)
+    assert steps(trace) == [
+        "client to transport: tools/list id 1",
+        "transport to client: raises ConnectFailed",
+        "client: the caller gets ConnectFailed",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("make", "means"),
+    [
+        (lambda: traces.begun(), "solid: a request"),
+        (traces.full_round, "solid: a request · dashed: an answer · blue: a tool error"),
+        (
+            traces.server_dies,
+            "solid: a request · dashed: an answer · red, dotted: a protocol error",
+        ),
+    ],
+)
+def test_a_legend_explains_the_lines_that_are_there(make: Callable[[], Trace], means: str) -> None:
+    assert texts(draw.sequence(make()))[-1] == means
+
+
+def test_what_a_server_sends_unasked_is_drawn_and_explained_as_no_answer() -> None:
+    trace = Trace()
+    traces.request(trace, 1, "tools/list")
+    changed = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
+    trace.add("transport", "received", message=changed)
+    source = draw.sequence(trace).source
+    assert "dashed" not in "".join(line for line in source.splitlines() if "->" in line)
+    assert texts(draw.sequence(trace))[-1] == "solid: a request or a notification"
 
 
 def test_requests_are_solid_replies_dashed_and_protocol_errors_dotted() -> None:
@@ -264,7 +378,7 @@ def test_a_long_trace_is_cut_in_the_middle_and_says_by_how_much() -> None:
     seen = " ".join(texts(draw.sequence(trace)))
     assert "piece 0" in seen and "piece 199" in seen
     assert "piece 100" not in seen
-    assert "160 events not drawn" in seen
+    assert "160 steps not drawn" in seen
 
 
 def test_events_that_fell_out_of_the_trace_are_counted_in_the_drawing() -> None:
@@ -322,11 +436,11 @@ def test_a_denied_call_stops_in_the_loop_and_lights_nothing_below() -> None:
 
 def test_a_protocol_error_begins_in_the_transport_and_leaves_to_the_caller() -> None:
     drawing = draw.chain(traces.server_dies())
-    assert lit(drawing) == EVERY_LAYER
+    assert lit(drawing) == EVERY_LAYER[:-1]
     assert "The error began in McpTransport and stopped at the caller." in drawing.alt
     seen = texts(drawing)
     assert {"raises TransportClosed", "the process ended, exit code 3"} <= set(seen)
-    assert {"gave no answer", "it may have acted"} <= set(seen)
+    assert {"gave no answer", "was it reached? the client cannot know"} <= set(seen)
     assert 'the model sees only "tool execution failed"' in seen
     assert BUSINESS.ink not in drawing.source
 
@@ -352,6 +466,29 @@ def test_a_server_that_was_never_reached_is_not_lit() -> None:
         traces.request(trace, 4, "tools/call", "calendar_create")
         traces.failed_upwards(trace, "calendar_create", "ConnectFailed")
     assert lit(draw.chain(trace)) == EVERY_LAYER[:-1]
+    assert "never reached" in texts(draw.chain(trace))
+    assert "MCP server: never reached." in draw.chain(trace).alt
+
+
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        ("TransportClosed", "was it reached? the client cannot know"),
+        ("RequestTimeout", "was it reached? the client cannot know"),
+        ("MalformedMessage", "it may have acted"),
+        ("ConnectFailed", "never reached"),
+    ],
+)
+def test_of_a_server_that_gave_no_answer_only_what_the_error_says_is_said(
+    error: str, says: str
+) -> None:
+    trace = Trace()
+    traces.request(trace, 1, "tools/call", "calendar_query")
+    trace.add("transport", "failed", error=error)
+    trace.add("client", "error", method="tools/call", error=error, code=None)
+    told = {"was it reached? the client cannot know", "it may have acted", "never reached"}
+    assert told & set(texts(draw.chain(trace))) == {says}
+    assert ("server" in lit(draw.chain(trace))) == (says == "it may have acted")
 
 
 def test_a_tool_that_is_gone_turns_from_one_path_to_the_other_in_the_adapter() -> None:
@@ -383,8 +520,36 @@ def test_a_client_used_alone_is_drawn_from_the_client_down() -> None:
     drawing = draw.chain(trace)
     assert lit(drawing) == ["client", "transport", "server"]
     assert "“2 appointments”" in texts(drawing)
-    assert texts(drawing).count("not used") == 2
+    assert "run_agent" not in texts(drawing) and "run_agent" not in drawing.alt
+    assert {"CallResult", "the answer in MCP's shape"} <= set(texts(drawing))
     assert "The caller gets the result" in texts(drawing)
+
+
+def test_the_call_comes_in_at_the_first_layer_used_and_the_end_stands_above_it() -> None:
+    trace = Trace()
+    traces.answered(trace, 2, "calendar_query", "2 appointments")
+    alone, whole = draw.chain(trace), draw.chain(traces.full_round(), "toolu_1")
+    for drawing, first, end in (
+        (alone, "client", "The caller gets the result"),
+        (whole, "loop", "The model sees the result"),
+    ):
+        assert height(drawing, f"\t{first} ") == PITCH
+        assert height(drawing, f'label="{end}') > -10
+        assert "0,-44!" in drawing.source  # where the arrow from the tool's name ends
+
+
+def height(drawing: Drawing, mark: str) -> float:
+    """How far down, in points, the first line of the DOT text with ``mark`` is drawn."""
+    line = next(line for line in drawing.source.splitlines() if mark in line)
+    return -float(re.findall(r'pos="[-\d.]+,([-\d.]+)!"', line)[0])
+
+
+def test_a_layer_that_the_loop_went_round_is_not_used() -> None:
+    trace = traces.begun()
+    traces.used(trace, "toolu_1", "calendar_query")
+    with following("toolu_1"):
+        traces.answered(trace, 1, "calendar_query", "2 appointments")
+    assert texts(draw.chain(trace)).count("not used") == 1
 
 
 def test_of_several_calls_without_a_loop_the_last_is_drawn() -> None:
@@ -460,6 +625,68 @@ def test_what_the_reader_met_while_a_call_waited_is_part_of_that_call(
     assert seen == ["the process ended, exit code 2"]
 
 
+@pytest.mark.parametrize("noted_under", ["", "toolu_1"])
+def test_an_answer_belongs_to_the_call_that_asked_whoever_noted_it(noted_under: str) -> None:
+    trace = traces.begun()
+    traces.a_call(trace, "toolu_1", "calendar_query", "2 appointments")
+    traces.used(trace, "toolu_2", "calendar_create")
+    with following("toolu_2"):
+        traces.request(trace, 7, "tools/call", "calendar_create")
+    with following(noted_under):  # a reader's task keeps the id of whoever started it
+        trace.add("transport", "received", message=traces.message(7, result={"content": []}))
+    assert "server to client: result id 7" in steps(trace, "toolu_2")
+    assert "server to client: result id 7" not in steps(trace, "toolu_1")
+    assert "calendar_create" in texts(draw.chain(trace))
+
+
+def test_of_two_servers_with_the_same_ids_each_answer_stays_with_its_call() -> None:
+    trace = Trace()
+    with following("toolu_1"):
+        traces.request(trace, 1, "tools/call", "calendar_query")
+    traces.request(trace, 1, "tools/list")
+    with following("toolu_1"):
+        trace.add("transport", "received", message=traces.message(1, result={"isError": True}))
+    trace.add("transport", "received", message=traces.message(1, result={"tools": []}))
+    assert steps(trace, "toolu_1")[1:] == ["server to client: isError: true id 1"]
+
+
+def test_what_happens_after_a_deadline_is_not_the_late_calls() -> None:
+    trace = traces.begun()
+    traces.used(trace, "toolu_1", "calendar_query")
+    with following("toolu_1"):
+        traces.request(trace, 1, "tools/call", "calendar_query")
+        trace.add("client", "error", method="tools/call", error="RequestTimeout", code=None)
+    trace.add("transport", "closed", exit_code=0)
+    assert "closed" not in " ".join(steps(trace, "toolu_1"))
+    assert "exit code" not in " ".join(steps(trace, "toolu_1"))
+
+
+def test_a_client_used_alone_after_a_loop_is_the_last_call_whoever_noted_its_answer() -> None:
+    trace = traces.begun()
+    traces.a_call(trace, "toolu_1", "calendar_query", "2 appointments")
+    traces.request(trace, 9, "tools/call", "calendar_create")
+    with following("toolu_1"):
+        trace.add("transport", "received", message=traces.message(9, result={"content": []}))
+    trace.add("client", "response", method="tools/call", id=9)
+    assert lit(draw.chain(trace)) == ["client", "transport", "server"]
+    assert "calendar_create" in texts(draw.chain(trace))
+
+
+def test_a_list_that_fails_after_a_refusal_is_not_the_calls_own_failure() -> None:
+    trace = Trace()
+    trace.add("adapter", "call", tool="calendar_create")
+    traces.request(trace, 2, "tools/call", "calendar_create")
+    traces.response(trace, 2, "tools/call", error={"code": -32602, "message": "Unknown tool"})
+    trace.add("client", "error", method="tools/call", error="JsonRpcError", code=-32602)
+    traces.request(trace, 3, "tools/list")
+    trace.add("transport", "failed", error="TransportClosed")
+    trace.add("client", "error", method="tools/list", error="TransportClosed", code=None)
+    trace.add("adapter", "error", tool="calendar_create", error="JsonRpcError")
+    seen = texts(draw.chain(trace))
+    assert {"answers error -32602", "carries one message back"} <= set(seen)
+    assert "raises TransportClosed" not in seen
+
+
 def test_an_http_status_without_a_message_begins_at_the_server() -> None:
     trace = Trace()
     traces.request(trace, 1, "tools/call", "calendar_query")
@@ -505,6 +732,17 @@ def test_a_line_is_cut_to_its_width_and_says_so() -> None:
     assert cut("a\x1b[31m\u202eb", 500) == "a\\x1b[31m\\u202eb"
 
 
+def test_a_long_text_is_wrapped_at_spaces_and_cut_on_its_last_line() -> None:
+    assert wrapped("short", 100, 3) == ["short"]
+    lines = wrapped("one two three four five six seven eight nine ten", 60, 3)
+    assert len(lines) == 3 and lines[-1].endswith("…")
+    assert all(breadth(line) <= 60 for line in lines)
+    assert " ".join(lines).startswith("one two three four")
+    assert wrapped("W" * 30, 100, 9)[0].startswith("WWW")
+    assert "".join(wrapped("W" * 30, 100, 9)) == "W" * 30
+    assert wrapped('a {"bb": "cc"}', breadth('{"bb": "cc"}'), 2) == ["a", '{"bb": "cc"}']
+
+
 def test_a_line_that_looks_like_html_or_dot_stays_as_it_is() -> None:
     for text in ("<b>x</b>", "<>", "a\\l", "\\N", 'x"; b -> c', "{a|b}"):
         sheet = Canvas()
@@ -532,6 +770,19 @@ def test_without_any_dot_the_reader_gets_a_sentence_and_the_dot_text(tmp_path: P
     assert bundle == {"text/plain": f"A drawing.\n\n{NO_DOT}\n\ndigraph {{}}"}
     with pytest.raises(DotError):
         drawing.svg()
+
+
+def test_a_notebook_has_a_drawing_drawn_once() -> None:
+    found: list[Dot | None] = []
+
+    def find() -> Dot | None:
+        found.append(find_dot())
+        return found[-1]
+
+    drawing = draw.layers()
+    bundle = Drawing(drawing.source, drawing.alt, find=find)._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "image/svg+xml", "text/plain"}
+    assert len(found) == 1
 
 
 def test_another_dot_is_named_in_the_picture() -> None:

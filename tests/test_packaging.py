@@ -31,7 +31,7 @@ def requirements(extra: str = "") -> list[Requirement]:
 
 
 def all_requirements() -> dict[str, Requirement]:
-    every = [*requirements(), *requirements("lab"), *requirements("dev")]
+    every = [r for extra in ("", "lab", "dev", "conformance") for r in requirements(extra)]
     return {canonicalize_name(r.name): r for r in every if r.name != "mini-agent"}
 
 
@@ -132,7 +132,7 @@ def make(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_bare_make_prints_a_help_line_for_every_target() -> None:
     printed = [line.split(maxsplit=2) for line in make().stdout.splitlines()]
     assert {target: len(words) > 10 for _, target, words in printed} == dict.fromkeys(
-        ("lab", "test", "demo", "doctor", "notebooks", "check", "clean"), True
+        ("lab", "test", "conformance", "demo", "doctor", "notebooks", "check", "clean"), True
     )
 
 

@@ -7,6 +7,7 @@ defined here once; each differs from the others by its line as well as by its co
 from __future__ import annotations
 
 import itertools
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ WHITE = "#FFFFFF"
 
 PLAIN, BOLD, SLANTED, MONO = "Helvetica", "Helvetica-Bold", "Helvetica-Oblique", "Courier"
 SIZE = 11.5
+GAP = re.compile('(?<!":) ')  # where a line may break
 
 
 class Canvas:
@@ -63,13 +65,21 @@ class Canvas:
         paper: str = "",
     ) -> None:  # fmt: skip
         """One line of text inside ``width``, cut visibly; ``align`` is "l", "r" or "n" (centre)."""
+        line = cut(text, width, size, mono=font == MONO)
+        self.block(x, y, width, [line], ink=ink, font=font, align=align, size=size, paper=paper)
+
+    def block(
+        self, x: float, y: float, width: float, lines: Sequence[str],
+        *, ink: str = NEUTRAL.ink, font: str = PLAIN, align: str = "n", size: float = SIZE,
+        paper: str = "",
+    ) -> None:  # fmt: skip
+        """Lines that fit already, made by ``cut`` or ``wrapped``; ``y`` is the middle of all."""
         from graphviz import escape
 
-        line = escape(cut(text, width, size, mono=font == MONO))
         self._node(
-            "", x, y, width=inches(width), height=inches(size * 1.2), shape="plaintext",
-            label=f"{line}\\{align}", fontname=font, fontsize=f"{size:g}", fontcolor=ink,
-            margin="0",
+            "", x, y, width=inches(width), height=inches(len(lines) * size * 1.2),
+            shape="plaintext", label="".join(f"{escape(line)}\\{align}" for line in lines),
+            fontname=font, fontsize=f"{size:g}", fontcolor=ink, margin="0",
             **({"style": "filled", "fillcolor": paper} if paper else {}),
         )  # fmt: skip
 
@@ -136,9 +146,26 @@ def cut(text: str, width: float, size: float = SIZE, *, mono: bool = False) -> s
     text = visible(text)
     if breadth(text, size, mono=mono) <= width:
         return text
-    while text and breadth(text + "…", size, mono=mono) > width:
-        text = text[:-1]
-    return text + "…"
+    room = width - breadth("…", size, mono=mono)
+    ends = itertools.accumulate(breadth(c, size, mono=mono) for c in text)
+    return text[: next(index for index, end in enumerate(ends) if end > room)] + "…"
+
+
+def wrapped(text: str, width: float, most: int, size: float = SIZE) -> list[str]:
+    """``text`` on up to ``most`` lines of ``width`` points each, the last one cut with "…".
+
+    Lines break at spaces, but not between a JSON object's name and its value; a word that is
+    longer than a line breaks where the line ends.
+    """
+    lines: list[str] = []
+    rest = visible(text)
+    while len(lines) < most - 1 and breadth(rest, size) > width:
+        fits = max(len(cut(rest, width, size)) - 1, 1)
+        spaces = [place.start() for place in GAP.finditer(rest[: fits + 1])]
+        end = spaces[-1] if spaces and spaces[-1] else fits
+        lines.append(rest[:end])
+        rest = rest[end:].removeprefix(" ")
+    return [*lines, cut(rest, width, size)]
 
 
 def breadth(text: str, size: float = SIZE, *, mono: bool = False) -> float:

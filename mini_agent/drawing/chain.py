@@ -5,6 +5,8 @@ mini_agent.drawing.passage reads it out of the trace; here it is put on a sheet.
 
 from __future__ import annotations
 
+import itertools
+
 from mini_agent.dot import Drawing
 from mini_agent.drawing.canvas import (
     BOLD,
@@ -18,9 +20,9 @@ from mini_agent.drawing.canvas import (
     is_ours,
 )
 from mini_agent.drawing.passage import Passage, passage
-from mini_agent.drawing.rows import short
+from mini_agent.drawing.phrases import short
 from mini_agent.drawing.saw import Saw
-from mini_agent.trace import LAYERS, Trace
+from mini_agent.trace import LAYERS, Layer, Trace
 
 LEFT, RIGHT, BOX, CELL, PITCH = 90.0, 415.0, 180.0, 380.0, 66.0
 ASKS = {
@@ -29,12 +31,13 @@ ASKS = {
     "client": "send(message)",
     "transport": "messages",
 }  # what each layer asks of the next one down
-ROWS = {layer.name: row for row, layer in enumerate(LAYERS, start=1)}
 NAMES = {"caller": "the caller"} | {layer.name: layer.title for layer in LAYERS}
 
 
 def chain(trace: Trace, call: str | None = None) -> Drawing:
-    """The layers, those that ``call`` passed lit, with what each saw; by default the last call.
+    """The layers, those that ``call`` reached lit, with what each saw; by default the last call.
+
+    Layers above the first one used are left out: there was no loop, or no adapter.
 
     Raises: ValueError when ``call`` is not in the trace.
     """
@@ -48,20 +51,29 @@ def chain(trace: Trace, call: str | None = None) -> Drawing:
 def _down(sheet: Canvas, way: Passage) -> None:
     """The layers on the left, and the call's way down through those it reached."""
     sheet.words(LEFT, 0, BOX, way.name or "no call in this trace", font=BOLD, size=13)
-    if "loop" in way.saw:
+    if way.saw:
         sheet.arrow([(LEFT, 10), (LEFT, PITCH - 22)])
     above = ""
-    for layer in LAYERS:
-        y = ROWS[layer.name] * PITCH
-        reached = layer.name in way.saw
-        sheet.box(LEFT, y, BOX, 40, LIT if reached else PALE, name=layer.name, ours=is_ours(layer))
-        ink = LIT.ink if reached else NEUTRAL.ink
-        sheet.words(LEFT, y - (0 if reached else 8), BOX - 12, layer.title, font=BOLD, ink=ink)
-        if not reached:
-            sheet.words(LEFT, y + 9, BOX - 12, absent(way, layer.name), font=SLANTED)
-        if reached and above:
-            ask(sheet, LEFT, y - PITCH, ASKS[above].partition("(")[0])
-        above = layer.name if reached else ""
+    for row, layer in enumerate(used(way), start=1):
+        _layer(sheet, way, layer, row * PITCH)
+        if layer.name in way.saw and above:
+            ask(sheet, LEFT, (row - 1) * PITCH, ASKS[above].partition("(")[0])
+        above = layer.name if layer.name in way.saw else ""
+
+
+def used(way: Passage) -> list[Layer]:
+    """The layers from the first one that the call passed, or all when there was no call."""
+    return list(itertools.dropwhile(lambda layer: way.saw and layer.name not in way.saw, LAYERS))
+
+
+def _layer(sheet: Canvas, way: Passage, layer: Layer, y: float) -> None:
+    saw = way.saw.get(layer.name)
+    look = PALE if saw is None else LIT if saw.reached else NEUTRAL
+    ink = LIT.ink if look is LIT else NEUTRAL.ink
+    sheet.box(LEFT, y, BOX, 40, look, name=layer.name, ours=is_ours(layer))
+    sheet.words(LEFT, y - (8 if saw is None else 0), BOX - 12, layer.title, font=BOLD, ink=ink)
+    if saw is None:
+        sheet.words(LEFT, y + 9, BOX - 12, absent(way, layer.name), font=SLANTED)
 
 
 def ask(sheet: Canvas, x: float, y: float, words: str) -> None:
@@ -71,23 +83,24 @@ def ask(sheet: Canvas, x: float, y: float, words: str) -> None:
 
 
 def absent(way: Passage, name: str) -> str:
-    """Why a layer is not lit: the call started below it, or ended above it."""
-    first = min((ROWS[reached] for reached in way.saw), default=0)
-    return "not used" if ROWS[name] < first else "not reached"
+    """Why a layer is not lit: the call went round it, ended above it, or never left this side."""
+    names = [layer.name for layer in LAYERS]
+    if any(lower in way.saw for lower in names[names.index(name) :]):
+        return "not used"
+    return "never reached" if name == "server" and "transport" in way.saw else "not reached"
 
 
 def _up(sheet: Canvas, way: Passage) -> None:
     """What each layer saw on the right, and the way back up from where it turned."""
-    reached = [layer.name for layer in LAYERS if layer.name in way.saw]
-    turned = way.began or (reached[-1] if reached else "")
-    rows = [(ROWS[name], name, way.saw[name]) for name in reached]
-    if way.end is not None and rows:
-        rows.insert(0, (rows[0][0] - 1, "caller", way.end))
-    for row, name, saw in rows:
-        y = row * PITCH
+    rows = {"caller": 0} | {layer.name: row for row, layer in enumerate(used(way), start=1)}
+    told = {} if way.end is None else {"caller": way.end}
+    told |= {name: way.saw[name] for name in rows if name in way.saw}
+    turned = way.began or list(told)[-1] if told else ""
+    for name, saw in told.items():
+        y = rows[name] * PITCH
         cell(sheet, RIGHT, y, CELL, [saw.says, saw.more] if saw.more else [saw.says], saw.look)
         _tag(sheet, way, name, y, saw.look)
-        if row > rows[0][0] and row <= ROWS[turned]:
+        if name != next(iter(told)) and rows[name] <= rows[turned]:
             sheet.arrow([(RIGHT, y - 20), (RIGHT, y - PITCH + 22)], saw.look)
         if name == turned and way.end is not None:
             sheet.arrow([(LEFT + BOX / 2, y), (RIGHT - CELL / 2 - 2, y)], saw.look)
@@ -107,7 +120,7 @@ def in_words(way: Passage) -> str:
         return "The call chain with no layer lit: this trace holds no call."
     lines = [
         f"{layer.title}: {_words(way.saw.get(layer.name) or Saw(absent(way, layer.name)))}"
-        for layer in LAYERS
+        for layer in used(way)
     ]
     text = f"The call of {way.name} through the layers, top to bottom: {'; '.join(lines)}."
     if way.end is not None:

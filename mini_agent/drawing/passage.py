@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mini_agent.drawing.canvas import BUSINESS, NEUTRAL, PROTOCOL
-from mini_agent.drawing.rows import failure_mark, quoted
+from mini_agent.drawing.phrases import failure_mark, quoted
 from mini_agent.drawing.saw import READERS, Saw, last_facts
 from mini_agent.drawing.which import about, events_of
 from mini_agent.trace import Event
@@ -20,7 +20,7 @@ UPWARDS = tuple(READERS)
 
 @dataclass(frozen=True)
 class Passage:
-    """``saw`` holds the layers that the call reached, ``end`` who got what in the end.
+    """``saw`` holds the layers that the call passed, ``end`` who got what in the end.
 
     ``began`` is the layer where an error began, ``stopped`` the one where it stopped ("caller":
     it left the chain); both "" when there was none.

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
-from mini_agent.calls import CANCELLED, FAILED, NOBODY_ASKED
+from mini_agent.calls import NOBODY_ASKED
 from mini_agent.drawing.canvas import BUSINESS, NEUTRAL, PROTOCOL, Look
+from mini_agent.drawing.phrases import (
+    answer,
+    brief,
+    ended,
+    failure_mark,
+    quoted,
+    told_plainly,
+)
+from mini_agent.drawing.which import message_of
 from mini_agent.trace import Event
 
-CAST = ("approver", "model", "loop", "adapter", "client", "transport", "server")
+DECIDES = "policy, person"  # a rule or somebody: the trace does not say which of the two
+CAST = (DECIDES, "model", "loop", "adapter", "client", "transport", "server")
 
 
 @dataclass(frozen=True)
@@ -25,7 +34,10 @@ class Row:
 
 
 def rows(events: Iterable[Event]) -> list[Row]:
-    """One row an event, in order; an event whose meaning the next one repeats has none."""
+    """The events in order, a row each; one whose meaning a neighbour's row repeats has none.
+
+    An approval has two: the loop's question, then the answer.
+    """
     events = list(events)
     layers = {event.layer for event in events}
     return [row for row in _rows(events, layers) if row is not None]
@@ -33,18 +45,29 @@ def rows(events: Iterable[Event]) -> list[Row]:
 
 def _rows(events: list[Event], layers: set[str]) -> Iterator[Row | None]:
     inside: set[str] = set()  # calls that the adapter has handed down and not heard of yet
+    seen = {_passing(event) for event in events if event.layer == "transport"}
     for index, event in enumerate(events):
         match event.layer:
             case "loop":
-                yield loop_row(event)
+                yield from loop_rows(event)
             case "adapter":
                 (inside.add if event.what == "call" else inside.discard)(event.call)
                 yield adapter_row(event, "loop" in layers)
             case "client":
+                handed = event.call in inside
+                repeats = not handed and (event.what, str(event.facts.get("id"))) in seen
                 fails = _fails_next(events[index + 1 :], event)
-                yield None if fails else client_row(event, event.call in inside)
+                yield None if fails or repeats else client_row(event, handed)
             case "transport":
-                yield transport_row(event, "client" in layers)
+                row = transport_row(event, "client" in layers)
+                stays = _stays(events[index + 1 :], event)
+                yield replace(row, path=row.path[:-1]) if stays else row
+
+
+def _passing(event: Event) -> tuple[str, str]:
+    """What the client calls this message that passes its transport, and the message's id."""
+    called = {"sent": "request", "received": "response"}
+    return called.get(event.what, ""), str(message_of(event).get("id"))
 
 
 def _fails_next(later: list[Event], event: Event) -> bool:
@@ -54,8 +77,29 @@ def _fails_next(later: list[Event], event: Event) -> bool:
     return event.what == "response" and after is not None and after.what == "error"
 
 
+def _stays(later: list[Event], event: Event) -> bool:
+    """True for a message that was sent and never left this side: there was no connection."""
+    mates = (e for e in later if (e.layer, e.call) == ("transport", event.call))
+    after = next(mates, None) if event.what == "sent" else None
+    return after is not None and after.facts.get("error") == "ConnectFailed"
+
+
+def loop_rows(event: Event) -> list[Row]:
+    """An approval as question and answer, unless there was no hook to ask; else one row."""
+    verdict, reason = event.what, event.facts.get("reason")
+    if verdict not in ("approved", "denied") or reason == NOBODY_ASKED.reason:
+        return [loop_row(event)]
+    text = str(reason or verdict)
+    text = text if text.startswith(verdict) else f"{verdict}: {text}"
+    look = NEUTRAL if verdict == "approved" else BUSINESS
+    return [
+        Row(("loop", DECIDES), f"may {event.facts.get('name')} run?"),
+        Row((DECIDES, "loop"), text, look, reply=True),
+    ]
+
+
 def loop_row(event: Event) -> Row:
-    """The loop talks to the model and the approver; the rest are notes on it."""
+    """The loop talks to the model; the rest are notes on it."""
     fact = event.facts.get
     match event.what:
         case "model_request":
@@ -63,14 +107,9 @@ def loop_row(event: Event) -> Row:
         case "text":
             return Row(("model", "loop"), quoted(fact("text")), reply=True)
         case "tool_use":
-            asked = f"{fact('name')}({brief(fact('input'))})"
-            return Row(("model", "loop"), asked, reply=True)
-        case "approved" if fact("reason") == NOBODY_ASKED.reason:
-            return Row(("loop",), f"nobody asked about {fact('name')}")
-        case "approved" | "denied" as verdict:
-            text = f"{verdict} {fact('name')}" + (f": {fact('reason')}" if fact("reason") else "")
-            look = NEUTRAL if verdict == "approved" else BUSINESS
-            return Row(("approver", "loop"), text, look, reply=True)
+            return Row(("model", "loop"), f"{fact('name')} {brief(fact('input'))}", reply=True)
+        case "approved":
+            return Row(("loop",), f"no hook: nobody is asked about {fact('name')}")
         case "tool_result":
             look = BUSINESS if fact("is_error") else NEUTRAL
             told = "error result" if fact("is_error") else "result"
@@ -85,11 +124,6 @@ def loop_row(event: Event) -> Row:
         case "prompt":
             return Row(("loop",), f"prompt: {quoted(fact('text'))}")
     return Row(("loop",), told_plainly(event))
-
-
-def failure_mark(facts: Mapping[str, Any]) -> str:
-    """What the conversation says of a call that raised: the marker, never the details."""
-    return f'"{CANCELLED if facts.get("error") == "CancelledError" else FAILED}"'
 
 
 def adapter_row(event: Event, has_loop: bool) -> Row:
@@ -123,7 +157,8 @@ def client_row(event: Event, inside: bool) -> Row:
             return Row(back, f"result of {fact('method')}", reply=True)
         case "error":
             code = "" if fact("code") is None else f" {fact('code')}"
-            return Row(back, f"raises {fact('error')}{code}", PROTOCOL, reply=True)
+            told = "raises" if inside else "the caller gets"
+            return Row(back, f"{told} {fact('error')}{code}", PROTOCOL, reply=True)
         case "note":
             return Row(("client",), str(fact("text")))
     return Row(("client",), told_plainly(event))
@@ -138,12 +173,13 @@ def transport_row(event: Event, has_client: bool) -> Row:
     down = ("client", "transport", "server") if has_client else ("transport", "server")
     match event.what:
         case "sent":
-            return Row(down, named(fact("message")))
+            text, _ = answer(fact("message"))
+            return Row(down, text, reply=_answers(fact("message")))
         case "received":
             text, look = answer(fact("message"))
             if fact("ignored"):
                 text, look = f"ignored: {text}", NEUTRAL
-            return Row(down[::-1], text, look, reply=True)
+            return Row(down[::-1], text, look, reply=_answers(fact("message")))
         case "junk":
             return Row(("server", "transport"), f"no message: {fact('excerpt')}", PROTOCOL)
         case "failed":
@@ -154,56 +190,6 @@ def transport_row(event: Event, has_client: bool) -> Row:
     return Row(("transport",), told_plainly(event))
 
 
-def ended(exit_code: Any) -> str:
-    """How a connection came to its end."""
-    if not isinstance(exit_code, int):
-        return "closed"
-    how = f", exit code {exit_code}" if exit_code >= 0 else f" by signal {-exit_code}"
-    return f"the process ended{how}"
-
-
-def named(message: Any) -> str:
-    """A request or notification by method, what it is about, and id."""
-    if not isinstance(message, dict):
-        return brief(message)
-    params = message.get("params")
-    about = params.get("name") or params.get("uri") if isinstance(params, dict) else None
-    number = f"id {message['id']}" if "id" in message else ""
-    return " ".join(str(part) for part in (message.get("method"), about, number) if part)
-
-
-def answer(message: Any) -> tuple[str, Look]:
-    """A message from the server in a few words, and which path it takes."""
-    match message:
-        case {"method": _}:
-            return named(message), NEUTRAL
-        case {"id": number, "error": {"code": code}}:
-            return f"error {code} id {number}", PROTOCOL
-        case {"id": number, "result": {"isError": True}}:
-            return f"isError: true id {number}", BUSINESS
-        case {"id": number, "result": {"resultType": "input_required"}}:
-            return f"input_required id {number}", NEUTRAL
-        case {"id": number, "result": _}:
-            return f"result id {number}", NEUTRAL
-    return brief(message), PROTOCOL
-
-
-def quoted(text: Any) -> str:
-    """Text on one line in quotation marks, so that it is seen where it ends."""
-    return "“" + str(text).replace("\n", " ") + "”"
-
-
-def short(text: str, most: int = 80) -> str:
-    """At most ``most`` characters, cut visibly: for the words beside a drawing."""
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
-def brief(value: Any) -> str:
-    """Any value as JSON; the outer braces of an object are left out."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text[1:-1] if isinstance(value, dict) else text
-
-
-def told_plainly(event: Event) -> str:
-    """An event that no row is made for, as it stands."""
-    return f"{event.what} {brief(dict(event.facts))}"
+def _answers(message: Any) -> bool:
+    """True for all but a request or a notification: either side may send those."""
+    return not (isinstance(message, dict) and "method" in message)

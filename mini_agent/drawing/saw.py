@@ -12,17 +12,21 @@ from typing import Any
 
 from mini_agent import errors
 from mini_agent.drawing.canvas import BUSINESS, NEUTRAL, PROTOCOL, Look
-from mini_agent.drawing.rows import brief, ended, failure_mark, quoted
+from mini_agent.drawing.phrases import brief, ended, failure_mark, quoted
 from mini_agent.trace import Event
 
 
 @dataclass(frozen=True)
 class Saw:
-    """What one layer made of the call, in a few words, and which path that is."""
+    """What one layer made of the call, in a few words, and which path that is.
+
+    ``reached`` is False where this side cannot know whether the call came that far.
+    """
 
     says: str
     more: str = ""
     look: Look = NEUTRAL
+    reached: bool = True
 
 
 def loop_saw(own: Sequence[Event]) -> Saw | None:
@@ -73,7 +77,8 @@ def client_saw(own: Sequence[Event]) -> Saw | None:
     if fact is not None and _answer(own).look is BUSINESS:
         return Saw("CallResult(is_error=True)", "a good answer that says no", BUSINESS)
     if fact is not None:
-        return Saw("CallResult" if fact.get("method") == "tools/call" else "a good answer")
+        called = fact.get("method") == "tools/call"
+        return Saw("CallResult", "the answer in MCP's shape") if called else Saw("a good answer")
     return Saw("waits for the transport") if any(e.layer == "client" for e in own) else None
 
 
@@ -103,7 +108,7 @@ def _cause(own: Sequence[Event]) -> str:
 def server_saw(own: Sequence[Event]) -> Saw | None:
     """What its answer shows; None when nothing was sent, or nothing can have arrived."""
     fault = last_facts(own, "transport", "failed") or last_facts(own, "client", "error") or {}
-    kind = getattr(errors, str(fault.get("error")), errors.McpError)
+    kind = getattr(errors, str(fault.get("error")), None)
     sent = last_facts(own, "transport", "sent")
     if sent is None or kind is errors.ConnectFailed:
         return None
@@ -114,8 +119,10 @@ def server_saw(own: Sequence[Event]) -> Saw | None:
         return Saw("writes what is no message", str(junk.get("excerpt")), PROTOCOL)
     if kind in (errors.HttpStatusError, errors.AuthorizationError):
         return Saw("answers with an HTTP status", "no MCP message in it", PROTOCOL)
-    may = "it may have acted" if kind.may_have_acted else "it has not acted"
-    return Saw("gave no answer", may if fault else "")
+    if kind in (None, errors.TransportClosed, errors.RequestTimeout):
+        return Saw("gave no answer", "was it reached? the client cannot know", reached=False)
+    may = getattr(kind, "may_have_acted", True)
+    return Saw("gave no answer", "it may have acted" if may else "it has not acted")
 
 
 def _answer(own: Sequence[Event]) -> Saw:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from mini_agent.trace import Event
@@ -21,21 +21,33 @@ def events_of(events: Sequence[Event], call: str | None) -> list[Event]:
 
 
 def of_call(events: Sequence[Event], call: str) -> list[Event]:
-    """The events with that id, and what the transport's reader met while the call waited.
+    """The call's own events, and what the transport's reader met while it waited.
 
     The reader serves every call, so its events carry no call's id, or the wrong one.
     """
     own, waiting = [], False
-    for event in events:
-        if from_reader(event):
-            mine = waiting
-        else:
-            mine = event.call == call
-            if mine and event.layer == "transport":
-                waiting = event.what == "sent" and "id" in message_of(event)
-        if mine:
+    for event, whose in zip(events, _whose(events), strict=True):
+        reader = from_reader(event)
+        if waiting if reader else whose == call:
             own.append(event)
+            if not reader and event.layer in ("client", "transport"):
+                waiting = is_request(event)
     return own
+
+
+def _whose(events: Sequence[Event]) -> Iterator[str]:
+    """Each event's call. A response's is the call whose request it answers, whoever noted it."""
+    asked: dict[int | str, list[str]] = {}  # requests not answered yet, by their ids
+    for event in events:
+        number = message_of(event).get("id")
+        waiting = asked.setdefault(number, []) if isinstance(number, int | str) else []
+        whose = event.call
+        if is_request(event):
+            waiting.append(whose)
+        elif is_response(event) and waiting:
+            whose = whose if whose in waiting else waiting[-1]
+            waiting.remove(whose)
+        yield whose
 
 
 def last_call(events: Sequence[Event]) -> str:
@@ -45,7 +57,7 @@ def last_call(events: Sequence[Event]) -> str:
     ran = [
         event.call
         for event in events
-        if is_ask(event) or (event.call and event.call not in skipped and not from_reader(event))
+        if is_ask(event) or (event.call and event.call not in skipped and _acts(event))
     ]
     return ran[-1] if ran else ""
 
@@ -56,6 +68,23 @@ def from_reader(event: Event) -> bool:
         return False
     unasked = event.what == "received" and "method" in message_of(event)
     return event.what in ("junk", "closed") or unasked or bool(event.facts.get("ignored"))
+
+
+def _acts(event: Event) -> bool:
+    """True where the id is the acting call's: what a transport hears may carry another's."""
+    return event.layer != "transport" or is_request(event)
+
+
+def is_request(event: Event) -> bool:
+    """True where the transport sent a request, which waits for its answer."""
+    sent = (event.layer, event.what) == ("transport", "sent")
+    return sent and {"id", "method"} <= message_of(event).keys()
+
+
+def is_response(event: Event) -> bool:
+    """True where the transport was given the answer that somebody waited for."""
+    heard = (event.layer, event.what) == ("transport", "received")
+    return heard and not from_reader(event)
 
 
 def message_of(event: Event) -> dict[str, Any]:
@@ -108,13 +137,23 @@ def about(own: Sequence[Event]) -> tuple[str, list[Event]]:
     methods = [e.facts["method"] for e in own if (e.layer, e.what) == ("client", "request")]
     method = "tools/call" if "tools/call" in methods else (methods or [""])[-1]
     ids = [e.facts.get("id") for e in own if e.facts.get("method") == method and "id" in e.facts]
-    return method, [event for event in own if _belongs(event, method, ids)]
+    return method, list(_without_others(own, method, ids))
 
 
-def _belongs(event: Event, method: str, ids: Sequence[Any]) -> bool:
-    if event.layer == "client":
-        return bool(event.facts.get("method", method) == method)
-    message = message_of(event)
-    if event.layer != "transport" or not ids or not message:
-        return True
-    return message.get("id") in ids and not event.facts.get("ignored")
+def _without_others(own: Sequence[Event], method: str, ids: Sequence[Any]) -> Iterator[Event]:
+    """What is about the requests with ``ids``; without a message: what came after one of them."""
+    after = True
+    for event in own:
+        message = message_of(event)
+        match event.layer:
+            case "client":
+                mine = event.facts.get("method", method) == method
+                after = mine if event.what == "request" else after
+            case "transport" if ids and message:
+                mine = message.get("id") in ids and not event.facts.get("ignored")
+            case "transport":
+                mine = after
+            case _:
+                mine = True
+        if mine:
+            yield event

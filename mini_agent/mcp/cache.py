@@ -36,6 +36,10 @@ class Cache:
         else:
             self._kept.pop((method, key), None)
 
+    def clear(self) -> None:
+        """Drop everything."""
+        self._kept.clear()
+
     def told(self, notification: str, uri: str = "") -> None:
         """Drop what a change notification makes stale."""
         stale = FRESH_UNTIL_TOLD.get(notification, ())

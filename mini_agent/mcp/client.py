@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from mini_agent import __version__
@@ -20,8 +20,10 @@ from mini_agent.errors import (
     UnsupportedProtocolVersion,
 )
 from mini_agent.mcp.cache import Cache
+from mini_agent.mcp.changes import listen_filter
 from mini_agent.mcp.exchange import Exchange, Hear, choose_version
 from mini_agent.mcp.headers import mirror_fault, mirrored_headers
+from mini_agent.mcp.listening import Listening
 from mini_agent.mcp.paging import every_page
 from mini_agent.mcp.rounds import InputHandler, until_complete
 from mini_agent.mcp.shapes import (
@@ -33,6 +35,7 @@ from mini_agent.mcp.shapes import (
     parse_tools,
     ttl_seconds,
 )
+from mini_agent.mcp.subscriptions import Subscription
 from mini_agent.mcp.transport import NO_ENVELOPE, McpTransport
 from mini_agent.trace import Trace
 from mini_agent.types import JsonObject
@@ -68,18 +71,18 @@ class McpClient:
         self._on_input_required = on_input_required
         self._on_notification = on_notification
         self._cache = Cache(clock)
-        if capabilities is None:
-            capabilities = {"elicitation": {}} if on_input_required else {}
+        true_by_handler: JsonObject = {"elicitation": {}} if on_input_required else {}
         self._exchange = Exchange(
             transport,
             server=server,
             timeout=timeout,
             max_timeout=max_timeout,
-            capabilities=capabilities,
+            capabilities=true_by_handler if capabilities is None else capabilities,
             client_info=client_info or {"name": "mini-agent", "version": __version__},
             on_notification=self._heard,
             trace=trace,
         )
+        self._listening = Listening(self._exchange, self._cache.clear)
 
     @property
     def server(self) -> str:
@@ -136,7 +139,8 @@ class McpClient:
         self.instructions = found.instructions
 
     async def close(self) -> None:
-        """Close the transport. Idempotent, from any task."""
+        """End the subscriptions and close the transport. Idempotent, from any task."""
+        await self._listening.close()
         await self.transport.close()
 
     async def __aenter__(self) -> McpClient:
@@ -236,6 +240,28 @@ class McpClient:
             parse_page(result, "messages")
         return result
 
+    # -- changes ----------------------------------------------------------------------------------
+
+    def listen(
+        self,
+        *,
+        tools: bool = False,
+        prompts: bool = False,
+        resources: bool = False,
+        uris: Sequence[str] = (),
+    ) -> Subscription:
+        """Be told when a list, or a resource of ``uris``, changes (basic/patterns/subscriptions).
+
+            async with client.listen(tools=True) as changes:
+                async for change in changes: …
+
+        What was kept of it is dropped as well, so the next list is a fresh one.
+
+        Raises: ValueError when nothing is asked for; McpError when it is opened or read.
+        """
+        wanted = listen_filter(tools=tools, prompts=prompts, resources=resources, uris=uris)
+        return self._listening.subscription(wanted)
+
     # -- what they share --------------------------------------------------------------------------
 
     async def _list(self, capability: str, method: str, key: str, refresh: bool) -> list[Any]:
@@ -282,5 +308,6 @@ class McpClient:
         params = message.get("params")
         uri = params.get("uri", "") if isinstance(params, dict) else ""
         self._cache.told(message["method"], uri if isinstance(uri, str) else "")
+        self._listening.heard(message)
         if self._on_notification is not None:
             self._on_notification(message)

@@ -33,6 +33,9 @@ class Connections:
 
         One for each request in flight: the pool of httpx slows down with the square of what runs
         in it at a time, and so never holds more than one connection here.
+
+        Raises: TransportClosed for a given client that is closed; ConnectFailed for proxy settings
+        that cannot be used.
         """
         client = self._given or (self._idle.pop() if self._idle else self._new_client())
         if client.is_closed:

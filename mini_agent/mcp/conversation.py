@@ -72,7 +72,7 @@ class Conversation:
 
         Raises: TransportClosed, MalformedMessage; ValueError for an id in use.
         """
-        if kind(message) == "notification":
+        if kind(message) != "request":
             if not await self._write(message, line):
                 raise gone_error(self.name, self.process)
             return None

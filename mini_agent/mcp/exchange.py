@@ -78,15 +78,16 @@ class Exchange:
         timeout: float | None = None,
         on_progress: Hear | None = None,
         envelope: Mapping[str, str] = NO_ENVELOPE,
+        on_id: Callable[[int], None] | None = None,
     ) -> JsonObject:
-        """The result of one request.
+        """The result of one request. ``on_id`` gets its id before it leaves.
 
         A server that refuses the version (-32022) is asked once more with one that it names and
         that is spoken here (basic/versioning).
 
         Raises: McpError.
         """
-        options = (timeout or self.timeout, on_progress, envelope)
+        options = (timeout or self.timeout, on_progress, envelope, on_id)
         try:
             return await self._once(method, params, *options)
         except UnsupportedProtocolVersion as refusal:
@@ -103,8 +104,11 @@ class Exchange:
         seconds: float,
         on_progress: Hear | None,
         envelope: Mapping[str, str],
+        on_id: Callable[[int], None] | None = None,
     ) -> JsonObject:
         request_id = next(self._ids)  # never used again, so a late answer finds nobody
+        if on_id is not None:
+            on_id(request_id)
         meta = build_meta(
             version=self.version,
             capabilities=self._capabilities,

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
     Auth: TypeAlias = httpx.Auth | tuple[str, str]
 
+OnReply: TypeAlias = Callable[[JsonObject, int, Mapping[str, str]], None]
+
 MAX_BODY = 64 * 1024 * 1024
 EMPTY = (b"", b"{}")  # data of an event that only keeps the connection warm
 LINGER = 0.02  # seconds
@@ -79,6 +81,8 @@ class HttpTransport(OneListener):
         self._max_body = max_body
         self._timeout = timeout
         self._now = now
+        self.on_reply: OnReply | None = None  # both are LegacyTransport's: a modern server's
+        self.may_respond = False  # replies say nothing in their headers, and ask for no responses
         self._slots = asyncio.Semaphore(max_in_flight)
         self._open: set[asyncio.Timeout] = set()  # one for each send under way
         self._closed = False
@@ -95,7 +99,7 @@ class HttpTransport(OneListener):
         Raises: ConnectFailed, TransportClosed, HttpStatusError, AuthorizationError,
         MalformedMessage; ValueError for a message that JSON cannot express, or a response.
         """
-        if kind(message) == "response":
+        if kind(message) == "response" and not self.may_respond:
             raise ValueError("a client sends no responses (streamable-http#sending-messages)")
         headers = {**self._headers, **checked_headers(envelope, reserved=())}
         if kind(message) == "request":
@@ -116,17 +120,22 @@ class HttpTransport(OneListener):
         request = client.build_request(
             "POST", self._endpoint.url, content=body, headers=headers, timeout=self._limits()
         )
-        auth = client.auth if self._auth is None else self._auth
-        response = await client.send(request, auth=auth, stream=True, follow_redirects=False)
+        response = await self._asked(client, request)
         try:
+            if self.on_reply is not None:
+                self.on_reply(message, response.status_code, response.headers)
             return await self._read(response, message)
         finally:
             await response.aclose()
 
+    async def _asked(self, client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
+        auth = client.auth if self._auth is None else self._auth
+        return await client.send(request, auth=auth, stream=True, follow_redirects=False)
+
     # -- read -------------------------------------------------------------------------------------
 
     async def _read(self, response: httpx.Response, message: JsonObject) -> JsonObject | None:
-        if kind(message) == "notification" and response.is_success:
+        if kind(message) != "request" and response.is_success:
             return None  # 202: whatever a body might say, nothing is asked
         if not response.is_success:
             return await self._read_refusal(response, message)
@@ -211,6 +220,21 @@ class HttpTransport(OneListener):
                     self._open.discard(scope)
         except TimeoutError as cause:
             raise closed_error() from cause
+
+    async def end_session(self, envelope: Mapping[str, str]) -> None:
+        """Tell an older server that the session in ``envelope`` is over.
+
+        Revision 2025-11-25, basic/transports#session-management. The answer does not matter.
+
+        Raises: ConnectFailed, TransportClosed.
+        """
+        headers = {**self._headers, **checked_headers(envelope, reserved=())}
+        async with self._until_closed(), self._slots, self._connections.lent() as client:
+            with translated(self._endpoint):
+                request = client.build_request(
+                    "DELETE", self._endpoint.url, headers=headers, timeout=self._limits()
+                )
+                await (await self._asked(client, request)).aclose()
 
     async def close(self) -> None:
         """Close every connection of its own; requests in flight fail. Idempotent, from any task."""

@@ -26,6 +26,7 @@ Ask: TypeAlias = Callable[[JsonObject], Awaitable[JsonObject | None]]
 OnStart: TypeAlias = Callable[[Ask], Awaitable[None]]
 
 FREE_STARTS = 3  # so many processes in a row may end without an answer before the pause begins
+MAX_STARTS = 12  # so many in a row, and no more: by then it has been tried for two minutes
 LONGEST_PAUSE = 30.0  # seconds
 
 
@@ -37,7 +38,8 @@ class StdioTransport(OneListener):
     that is no message does: "reject" fails what is in flight and ends the process, "skip" warns
     once a process and goes on. ``max_line`` is in bytes; ``grace`` in seconds, for each of the
     three steps of ending a process. ``on_start(ask)`` is awaited on each new process before
-    anything else is sent to it; ``ask`` sends one message.
+    anything else is sent to it; ``ask`` sends one message. What it is answered counts for nothing
+    when a server that only ever ends is started less and less often, and at last no more.
 
     Raises: TypeError or ValueError for a command or an environment that cannot be one.
     """
@@ -64,7 +66,8 @@ class StdioTransport(OneListener):
         self._skip_junk = on_junk == "skip"
         self._max_line = max_line
         self._grace = grace
-        self._on_start = on_start
+        self.on_start = on_start
+        self.may_respond = False  # LegacyTransport's: a modern server asks nothing of its client
         self._clock = clock
         self._name = visible(os.path.basename(self._command[0]))
         self._talk: Conversation | None = None
@@ -82,15 +85,22 @@ class StdioTransport(OneListener):
         Raises: ConnectFailed, TransportClosed, MalformedMessage; ValueError for a message that
         JSON cannot express, for a response, or for an id in use.
         """
-        if kind(message) == "response":
+        responds = kind(message) == "response"
+        if responds and not self.may_respond:
             raise ValueError("a client sends no responses (basic/transports/stdio)")
         line = encode_line(message)  # before anything is started for it
         try:
-            talk = await self._running()
+            talk = self._asker() if responds else await self._running()
             return await talk.exchange(message, line)
         except McpError as error:
             self.note("failed", error=type(error).__name__)
             raise
+
+    def _asker(self) -> Conversation:
+        """Whom a response is for: the process that runs, also while it is being greeted."""
+        if self._talk is None or self._talk.over:
+            raise TransportClosed(f"{self._name} ended before it was answered")
+        return self._talk
 
     # -- start, and start again -------------------------------------------------------------------
 
@@ -123,8 +133,8 @@ class StdioTransport(OneListener):
                 self._talk = talk
         self._starts, self._started_at = self._starts + 1, self._clock()
         self._check_open()
-        if self._on_start is not None:
-            await self._greet(self._on_start, talk)
+        if self.on_start is not None:
+            await self._greet(self.on_start, talk)
         self._ready = True
         return talk
 
@@ -132,7 +142,7 @@ class StdioTransport(OneListener):
         greeted = False
         try:
             await on_start(lambda message: talk.exchange(message, encode_line(message)))
-            greeted = True
+            greeted, talk.answered = True, False
         finally:
             if not greeted:  # half a greeting is none: the next send starts afresh
                 talk.give_up(lambda: TransportClosed(f"{self._name} was given up at its start"))
@@ -144,6 +154,11 @@ class StdioTransport(OneListener):
 
     def _check_pause(self) -> None:
         """A server that never answers is started less and less often, and the caller is told."""
+        if self._starts >= MAX_STARTS:
+            raise ConnectFailed(
+                f"{self._name} was started {self._starts} times and never answered: it is not "
+                "started again; mend it, then create a new transport"
+            )
         seconds = self._started_at + pause_after(self._starts) - self._clock()
         if self._starts and seconds > 0:
             raise ConnectFailed(

@@ -57,7 +57,10 @@ class OneListener:
 
     @property
     def listener(self) -> Listener | None:
-        """Called with every message that answers no send."""
+        """Called with every message that answers no send.
+
+        Raises: ValueError, on setting, when another listener is set already.
+        """
         return self._listener
 
     @listener.setter

@@ -11,27 +11,24 @@ from mini_agent import draw
 draw.layers(lit="server")
 
 # %% [markdown]
-# The lit layer is the one that we do not own. This page is about the line above it: what may stay as
-# it is when that layer changes, and what it costs to draw the line there.
-
-# %% [markdown]
-# ## Seven words
+# ## Three new words
+#
+# The lit layer is the one that we do not own. This page is about the boundary above it. Host, client,
+# loop and tool are what they were in notebook 00. A server is a program that offers tools: in a
+# process of its own or, for most of this page, in this one.
 #
 # | word | what it is |
 # |---|---|
 # | service | a program that owns data; here a calendar with an HTTP API of its own |
-# | tool | one operation that a model may ask for, with a name and a schema for its arguments |
-# | loop | asks the model, runs the tools that it wants, tells it what came of them |
-# | host | the program that the user runs; it holds the loop and has the last word |
-# | client | the part of a host that speaks MCP with one server |
-# | server | stands in front of a service and offers its operations as tools |
+# | boundary | where one part asks another, and need not know how it is made |
 # | function calling | a model asks its host for a tool, by name |
 
 # %% [markdown]
 # ## A service that is not ours
 #
 # The people at `north.example` run a calendar. They chose the address, the key in a header, and what
-# a refusal looks like. A key opens one person's calendar, and ours is robin's.
+# a refusal looks like. A key opens one person's calendar, and ours is robin's. Nobody has called it
+# yet.
 
 # %%
 import httpx
@@ -52,17 +49,15 @@ def north(request):
     return httpx.Response(200, json={"events": events})
 
 
-[a.title for a in calendar.on("2026-08-03", "robin")]
+services, access_log = {"north.example": north}, []
+print(*services, "has had", len(access_log), "requests")
 
 # %% [markdown]
 # The internet of this notebook is one function: it finds the service by its host name and keeps an
 # access log. Everything else is ordinary `httpx`. We knock without a key.
 
+
 # %%
-services = {"north.example": north}
-access_log = []
-
-
 def internet(request):
     service = services.get(request.url.host)
     if service is None:
@@ -80,7 +75,7 @@ monday = {"date": "2026-08-03", "owner": "robin"}
 # ## `fetch_calendar`: the tool by hand
 #
 # Now with the key. This is what most of us would write, and it is not careless: it handles a lost
-# connection, a refusal, and an empty day.
+# connection, a refusal, and an empty day. `is_error` marks a result that says what went wrong.
 
 # %%
 from mini_agent.types import ToolResult
@@ -104,12 +99,6 @@ async def fetch_calendar(arguments):
 print((await fetch_calendar(monday)).content)
 
 # %% [markdown]
-# A refusal becomes a result that the model can read. `is_error` says that it is one.
-
-# %%
-await fetch_calendar({"date": "2026-08-03", "owner": "kim"})
-
-# %% [markdown]
 # The network is the tool's problem too. Here the service is late, then it hangs up. Without the
 # `except`, both would leave the tool as exceptions. Whether to try again would be decided here as well.
 
@@ -128,49 +117,39 @@ for error in (httpx.ReadTimeout("no answer in time"), httpx.RemoteProtocolError(
 services["north.example"] = north
 
 # %% [markdown]
-# ## A host in one line
+# ## A host, small
 #
 # The loop wants a `Tool`: a spec for the model, and the function. The model is a script here. It
 # asks for the day once, and then says what it read.
 
 # %%
-from mini_agent.model_client import ScriptedModel
-from mini_agent.types import Text, ToolCall
-
-
-def repeat(request):
-    return [Text(request.messages[-1]["content"][0]["content"])]
-
-
-def asks_for(owner):
-    call = ToolCall("toolu_1", "calendar_query", {**monday, "owner": owner})
-    return ScriptedModel([[call], repeat])
-
-
-# %%
 from mini_agent.agent import run_agent
-from mini_agent.types import Tool, ToolSpec
+from mini_agent.model_client import ScriptedModel
+from mini_agent.types import Text, Tool, ToolCall, ToolSpec
 
 texts = {"date": {"type": "string"}, "owner": {"type": "string"}}
 schema = {"type": "object", "properties": texts, "required": ["date", "owner"]}
 spec = ToolSpec("calendar_query", "The appointments of a day.", schema)
 
 
+def repeat(request):
+    return [Text(request.messages[-1]["content"][0]["content"])]
+
+
 async def ask(tools, owner="robin", **more):
-    result = await run_agent("What is on Monday?", model=asks_for(owner), tools=tools, **more)
-    return result.text
+    call = ToolCall("toolu_1", "calendar_query", {**monday, "owner": owner})
+    model = ScriptedModel([[call], repeat])
+    return (await run_agent("What is on Monday?", model=model, tools=tools, **more)).text
 
 
 print(await ask([Tool(spec, fetch_calendar)]))
 
 # %% [markdown]
-# It works, and without any protocol of ours. If nothing ever changed, this page would end here.
-
-# %% [markdown]
 # ## The service is swapped
 #
-# North is bought, and its calendar moves to `south.example`. The same appointments, but another
-# address, another kind of key, and another idea of what an error is.
+# It works, and without MCP. If nothing ever changed, this page would end here. But North is bought, and
+# its calendar moves to `south.example`: the same appointments, another address, another kind of key,
+# and another idea of what an error is.
 
 # %%
 import json
@@ -190,23 +169,16 @@ def south(request):
 services = {"south.example": south}
 print(await ask([Tool(spec, fetch_calendar)]))
 
-# %% [markdown]
-# The address is in the tool, so the tool is broken. What if we mend the address alone?
-
-# %%
+# %% tags=["raises-exception"]
+# the address alone is mended
 moved = await http.get("https://south.example/events", headers={"X-Api-Key": "key-17"})
 print(moved.status_code, moved.json())
-
-# %% [markdown]
-# Status 200, and yet it is a refusal. Our check for 200 lets it through, and the next line of the
-# tool looks for a field that is not there.
-
-# %% tags=["raises-exception"]
 moved.json()["events"]
 
 # %% [markdown]
-# Address, key, shape of the answer, shape of the error: all four are in one function. We keep the old
-# function under another name, and write the tool again.
+# With the new address alone we get status 200, and yet a refusal: our check lets it through. Address,
+# key, shape of the answer, shape of the error: all four are in one function. We keep the old one under
+# another name, and write it again.
 
 # %%
 fetch_north = fetch_calendar
@@ -233,7 +205,8 @@ print(await ask([Tool(spec, fetch_calendar)]))
 # %% [markdown]
 # ## `rewritten`: count it
 #
-# We do not want to claim how much that was. A diff knows.
+# We do not want to claim how much that was. A diff knows. (With address and key in a settings file,
+# count two lines fewer. The others are knowledge of this one service.)
 
 # %% tags=["covers-direct-call-welds-three-things"]
 import difflib
@@ -251,10 +224,6 @@ print("\n".join(rewritten(north_text, south_text)))
 # %% tags=["covers-swapped-service-is-a-rewrite"]
 by_hand = sum(line[0] == "-" for line in rewritten(north_text, south_text))
 print(f"{by_hand} of {len(north_text.splitlines())} lines, in every host that has this tool")
-
-# %% [markdown]
-# More than half of the tool. With address and key in a settings file it would be five: the method,
-# the arguments, the answer and the two lines about errors are knowledge of this one service.
 
 # %% [markdown]
 # ## The same swap behind MCP
@@ -279,8 +248,9 @@ def server_around(fetch):
 [tool.name for tool in server_around(fetch_north).tools]
 
 # %% [markdown]
-# And a host that knows MCP and no calendar. It connects, makes a `Tool` of whatever the server lists,
-# and hands that to the same `ask` as before. What carries the messages stays in this process for now.
+# And a host that knows MCP and no calendar. It makes a `Tool` of whatever the server lists, and hands
+# that to the same `ask`. What carries the messages stays in this process for now. First north, which
+# we bring back for this.
 
 # %%
 from fake_servers.memory import InMemoryTransport
@@ -295,20 +265,13 @@ async def host(server, owner="robin", trace=None, **more):
         return await ask(tools, owner, trace=trace, **more), wire.transcript
 
 
-# %% [markdown]
-# First with north, which we bring back for this. Then the swap: another server is given to the same
-# function.
-
-# %%
 services = {"north.example": north, "south.example": south}
 answer_north, wire_north = await host(server_around(fetch_north))
-answer_south, wire_south = await host(server_around(fetch_south))
-assert answer_north == answer_south
-print(answer_south)
+print(answer_north)
 
 # %% [markdown]
-# Nobody edited `host`, `ask` or `run_agent` between the two runs. So a diff of their text would prove
-# little. We compare what they did: every message that passed, in both directions.
+# Then the swap: another server is given to the same function. Nobody edited `host` in between, so a
+# diff of its text would prove little. We compare every message that passed, in both directions.
 
 
 # %%
@@ -316,32 +279,27 @@ def as_text(transcript):
     return json.dumps([entry.message for entry in transcript], indent=1)
 
 
+answer_south, wire_south = await host(server_around(fetch_south))
+assert answer_south == answer_north
 changed = rewritten(as_text(wire_north), as_text(wire_south))
 print(f"{len(changed)} of {len(as_text(wire_north).splitlines())} lines on the wire changed")
 
 # %% [markdown]
 # The list of tools, the call and the result are the same to the letter. The host cannot tell that the
-# service was swapped (which cuts both ways: notebook 12). Now the refusals, which differed most.
+# service was swapped (which cuts both ways: notebook 12). Now the refusals, which differed most. And
+# do the address and the key appear anywhere in what this host sent and got?
 
-# %%
+# %% tags=["covers-server-keeps-auth-and-address"]
 denied_north, wire_north = await host(server_around(fetch_north), "kim")
 denied_south, wire_south = await host(server_around(fetch_south), "kim")
 print("\n".join(rewritten(as_text(wire_north), as_text(wire_south))))
-
-# %% [markdown]
-# One line, and it holds the service's own words. The *shape* of its error stopped at the server. The
-# *words* travel on, because the model should read why.
-
-# %% [markdown]
-# And the address and the key? We look for them in everything that this host sent and got.
-
-# %% tags=["covers-server-keeps-auth-and-address"]
 for word in ("calendar_query", "north.example", "key-17"):
     print(f"{word:<15} {'there' if word in as_text(wire_north) else 'not there'}")
 
 # %% [markdown]
-# It held because both servers list the same tool. A server by other people may name it otherwise. The
-# loop does not change then either, but the model reads another list, and the host's rules by name
+# One line, and it holds the service's own words, which the model should read. The *shape* of its error
+# stopped at the server, with address and key. All this held because both servers list the same tool.
+# Where another server names it otherwise, the model reads another list, and the host's rules by name
 # must be read again.
 
 # %% [markdown]
@@ -354,15 +312,14 @@ for word in ("calendar_query", "north.example", "key-17"):
 print(f"{'lines to rewrite':<18}{'by hand':>9}{'behind MCP':>12}")
 for hosts, name in [(1, "one host"), (2, "two hosts"), (5, "five hosts")]:
     print(f"{name:<18}{hosts * by_hand:>9}{by_hand:>12}")
-print(f"{'server, to begin':<18}{0:>9}{len(inspect.getsource(server_around).splitlines()):>12}")
 
 # %% [markdown]
 # With one host MCP saves nothing, and asks for a server first. It pays from the second host on, or
 # when the service's own people run the server: then we rewrite nothing.
 #
-# > **Beside the text.** The chapter that this notebook follows says that MCP lifts address, key and
-# > errors into the protocol layer. Counted, they go behind the server. A remote server has an address
-# > and a key too; a host keeps those in its transport, once, and not in each tool.
+# > **Beside the text.** The book chapter this kit grew from says that MCP lifts address, key and errors
+# > into the protocol layer. Counted, they go behind the server. A remote server has an address and a
+# > key too; a host keeps those in its transport, once, and not in each tool.
 
 # %% [markdown]
 # ## Host, client, server: running
@@ -385,7 +342,7 @@ print("the client heard from:", calendar_client.server_info)
 # A client speaks with exactly one server. A host that wants two has two clients. The second server
 # knows about rooms.
 #
-# Revision 2026-07-28, architecture.
+# Specification: architecture. (We name the section that says so; the revision is 2026-07-28.)
 
 
 # %%
@@ -415,25 +372,18 @@ task = "Find an hour and a room on Monday, to talk with kim about a raise."
 print((await run_agent(task, model=model, tools=tools, trace=trace)).text)
 
 # %% [markdown]
-# The trace says which client sent what. Each server got its own list request and its own call.
+# The trace says which client sent what. The transcript says what the second server heard: the arguments
+# of its own calls, and neither the task nor what the calendar answered. (The model puts arguments
+# together, so a private word can still travel as one.)
 
 # %% tags=["covers-role-client"]
 for event in trace.events:
     if (event.layer, event.what) == ("client", "request"):
         print(f"{event.facts['server']:<9} {event.facts['method']:<16} {event.facts['tool'] or ''}")
 
-# %% [markdown]
-# And what did the second server hear? The transcript holds every message that it got or sent.
-
-# %%
 heard = as_text(rooms_wire.transcript)
 for word in ("rooms_free", "raise", "Dentist"):
-    print(f"{word:<11} {'heard' if word in heard else 'not heard'}")
-
-# %% [markdown]
-# Neither the task, nor what the calendar answered. The conversation stays with the host, and a server
-# hears only the arguments of its own calls. The model puts those together, so a private word can
-# still travel as an argument.
+    print(f"{word:<11} {'heard' if word in heard else 'not heard'} by rooms")
 
 # %% [markdown]
 # ## Who chooses what
@@ -454,8 +404,7 @@ for offered in (shown, tools):
 # %% [markdown]
 # The same server, the same model. What the host does not offer is never sent. What it offers runs,
 # unless somebody is asked: here nobody was.
-
-# %% [markdown]
+#
 # So the host asks first. A policy is a list of rules by tool name, and the loop consults it before
 # each call. Now a call that goes all the way down: the policy allows it, the service does not.
 
@@ -495,8 +444,7 @@ print("service ", answer.status_code, answer.text)
 # | client | What does it look like on the wire? | as `tools/call`, with the id 3 |
 # | server | What in the service does this tool stand for? | `GET /events` |
 # | service | Do my rules permit it, now? | 403: not with this key |
-
-# %% [markdown]
+#
 # Both the yes and the no were right, because they answer different questions. Could one sentence in
 # the prompt answer them all?
 
@@ -507,11 +455,12 @@ said, _ = await host(server_around(fetch_north), "kim", system=rule)
 print(len(access_log) - calls, "request reached the service, which said:", said)
 
 # %% [markdown]
-# A model may follow the sentence. This one did not, and the sentence stopped nothing. Each decision
-# belongs where the knowledge is, and where it can be enforced.
+# A script cannot read `system`: ours stands for a model that ignores it, and asks for kim whatever it
+# is told. Then the sentence stops nothing; the service's rule does. Each decision belongs where the
+# knowledge is, and where it can be enforced.
 #
-# > **Beside the text.** The five owners come from the second of this kit's two source chapters. The
-# > loop, the adapter, the client and the transport of our drawing all belong to its host.
+# > **Beside the text.** The five owners come from the second book chapter behind this kit. The loop,
+# > the adapter, the client and the transport of our drawing all belong to its host.
 
 # %% [markdown]
 # ## Tool, resource, prompt
@@ -525,7 +474,7 @@ print(len(access_log) - calls, "request reached the service, which said:", said)
 # | resource | something to read, at a fixed address | the host program |
 # | prompt | a template for a conversation | the user |
 #
-# Revision 2026-07-28, server/index.
+# Specification: server/index.
 
 # %% tags=["covers-three-types-from-one-server", "covers-type-tool"]
 resources = await calendar_client.list_resources()
@@ -537,16 +486,13 @@ print(f"prompt    {prompts[0]['name']:<16} {prompts[0]['description']}")
 
 # %% [markdown]
 # For a resource no tool runs, and no model is needed. The host asks for the address,
-# `calendar://today`, and gets text. The standup is missing: the model deleted it a few cells above.
+# `calendar://today`, and gets text. The standup is missing: the model deleted it a few cells above. A
+# prompt comes back as messages that can begin a conversation. A user picks it, perhaps from a menu.
 
 # %% tags=["covers-type-resource"]
 contents = await calendar_client.read_resource(resources[0]["uri"])
 for row in contents[0]["text"].splitlines():
     print(row[:40])
-
-# %% [markdown]
-# A prompt comes back as messages, ready to begin a conversation with. A user picks it, perhaps from a
-# menu.
 
 # %% tags=["covers-type-prompt"]
 filled = await calendar_client.get_prompt("plan_day", {"date": "2026-08-04"})
@@ -555,27 +501,15 @@ print(filled["messages"][0]["content"]["text"])
 # %% [markdown]
 # ## Does the loop have a place for it?
 #
-# Before connecting anything, ask who consumes it. This is everything that `run_agent` takes.
-
-# %%
-print(", ".join(inspect.signature(run_agent).parameters))
-
-# %% [markdown]
-# `tools` is there. (`prompt` is the user's question; MCP uses the same word for a template.) We can
-# try to hand a resource in.
-
-# %% tags=["raises-exception"]
-await run_agent("What is on today?", model=asks_for("robin"), tools=[], resources=resources)
-
-# %% [markdown]
-# So we ask of each kind: what is it, how many are here, does the loop consume it, and how would we
-# connect it?
+# Before connecting anything, ask who consumes it. So of each kind: how many are here, is it among what
+# `run_agent` takes, and how would we connect it? (The argument `prompt` is the user's question; MCP
+# uses the same word for a template.)
 
 # %% tags=["covers-primitive-tool", "covers-primitive-resource", "covers-primitive-prompt", "covers-consumption-point-first"]
 kinds = [
     ("tools", "an action", calendar_client.tools, "adapt each with mcp_tool_to_tool"),
     ("resources", "text to read", resources, "wrap reading into a tool, read_resource"),
-    ("prompts", "a template", prompts, "put it into the system text"),
+    ("prompts", "a template", prompts, "begin the conversation with its messages"),
 ]
 print("kind       what it is     here  loop?  how we would connect it")
 for kind, what, items, how in kinds:
@@ -585,11 +519,10 @@ for kind, what, items, how in kinds:
 # %% [markdown]
 # No place, no connection: not until somebody can say who reads it. Notebook 16 makes both places.
 #
-# > **Beside the text.** In the chapter's agent the system text is a fixed string. Ours is an argument,
-# > `system=`, so a prompt has half a place already.
-
-# %% [markdown]
-# We are done with these two servers. The first was a process, and leaves what only a process leaves.
+# > **Beside the text.** The chapter would change the system text for a prompt. What comes back is
+# > messages with a role each, so they can open the conversation as they are.
+#
+# We are done with these two servers. The first was a process, so closing it gives an exit code.
 
 # %%
 await calendar_client.close()
@@ -599,7 +532,7 @@ print([dict(e.facts) for e in trace.events if e.what == "closed"])
 # %% [markdown]
 # ## One question, five boundaries
 #
-# "What is on Monday?" can be asked across five kinds of line, and none is the best. We ask it across
+# "What is on Monday?" can be asked across five boundaries, and none is the best. We ask it across
 # each. First a **direct function**: our program calls its own code.
 
 
@@ -644,7 +577,7 @@ answers["REST"] = "\n".join(f"{e['start']} {e['title']}" for e in rest.json()["e
 rest.json()["events"][0]
 
 # %% [markdown]
-# **Function calling.** The line between a model and its host. The tool behind it can be a local
+# **Function calling.** The boundary between a model and its host. The tool behind it can be a local
 # function. The trace has the loop in it, and nothing below.
 
 
@@ -658,8 +591,8 @@ answers["function calling"] = await ask([Tool(spec, local_query)], trace=local)
 print(local.table())
 
 # %% [markdown]
-# **MCP.** The line between a host and somebody's capability. It needs no model: here we call the tool
-# ourselves. The transcript shows what passed for it.
+# **MCP.** The boundary between a host and somebody's capability. It needs no model: here we call the
+# tool ourselves. The transcript shows what passed, and the assert that all five answers are one.
 
 # %% tags=["covers-boundary-mcp"]
 wire = InMemoryTransport(server_around(local_query))
@@ -667,17 +600,11 @@ async with McpClient(wire, server="calendar") as client:
     await client.connect()
     result = await client.call("calendar_query", monday)
 answers["MCP"] = result.content[0]["text"]
+assert len(answers) == 5 and len(set(answers.values())) == 1
 [entry.message.get("method", "its answer") for entry in wire.transcript]
 
 # %% [markdown]
-# Is it the same answer, line by line, from all five?
-
-# %%
-print(", ".join(answers))
-print("different answers:", len(set(answers.values())))
-
-# %% [markdown]
-# It is, so the answer does not choose the boundary. What chooses is who else must be able to ask.
+# The answer does not choose the boundary, then. What chooses is who else must be able to ask.
 #
 # | boundary | fits best | who else can ask |
 # |---|---|---|
@@ -686,8 +613,7 @@ print("different answers:", len(set(answers.values())))
 # | REST or GraphQL | clients of every kind, for years | any program with a network |
 # | function calling | a model asking its own host | the model of this host |
 # | MCP | one capability for many AI hosts | any host that speaks MCP |
-
-# %% [markdown]
+#
 # They stack. `server_around(fetch_north)` was MCP in front of REST in front of a function. Core rules
 # belong at the bottom, as north's do, where every caller meets them.
 
@@ -713,33 +639,30 @@ print(f"{'messages for the first call':<28}{0:>9}{len(wire.transcript):>6}")
 print(f"{'exception classes to know':<28}{0:>9}{family(McpError):>6}")
 
 # %% [markdown]
-# That is code and testing. Security work has no number: a tool's name, description, schema and results
-# are now somebody else's text in front of our model, so each server needs a review (notebook 12). For
-# a function that only we call, we would pay all three for nothing.
+# More code and more messages, and more ways to fail that tests must cover. Security work has no number: a tool's
+# name, description, schema and results are now somebody else's text in front of our model, so each
+# server needs a review (notebook 12). For a function that only we call, the code, the tests and the
+# review would buy nothing.
 
 # %% [markdown]
 # ## Two directions, one run
 #
-# Function calling and MCP are not rivals. A model asks its host. The host asks a server. In one run
-# there can be both, one below the other, and the host decides in between.
+# Function calling and MCP are not rivals: in one run there can be both, one below the other. Read the
+# drawing as a ladder. Down: the model's function call, the host's yes (from our `hook`), the adapter,
+# `tools/call`, the server. Then back up, rung by rung. The lowest rung is in the service's log.
 
 # %% tags=["covers-both-in-one-run"]
 ladder = Trace()
 said, _ = await host(server_around(fetch_south), trace=ladder, before_tool_call=hook)
 draw.sequence(ladder, call="toolu_1")
 
-# %% [markdown]
-# Read it as a ladder. Down: the model's function call, the host's yes (the approver is our `hook`), the
-# adapter, `tools/call`, the server. Then back up, rung by rung. The lowest rung is in the service's
-# log.
-
 # %% tags=["covers-several-boundaries-at-once"]
 request, answer = access_log[-1]
 print(request, answer.status_code)
 
 # %% [markdown]
-# The host translated twice. On the way up, what a server lists became what a model's API takes. Here
-# is the process's `calendar_query` in both forms, by the names of its fields.
+# The host translated twice. On the way up, what a server lists became what a model's API takes: here is
+# the process's `calendar_query` in both forms, by the names of its fields.
 
 # %% tags=["covers-host-translates-both-ways"]
 from mini_agent.model_client import build_request
@@ -751,7 +674,9 @@ print("tools/list  ", *listed)
 print("model's API ", *provided)
 
 # %% [markdown]
-# On the way down, the model's function call became a `tools/call`. Look for the one word that differs.
+# On the way down, the function call became a `tools/call`: Anthropic says `input`, MCP says `arguments`.
+# Those are the two directions. A host faces the model on one side and the server on the other, with an
+# adapter on each. Notebook 07 builds the one, 08 the other.
 
 # %% tags=["covers-function-calling-and-mcp-differ"]
 asked = next(e.facts for e in ladder.events if e.what == "tool_use")
@@ -760,15 +685,11 @@ print("function call", dict(asked))
 print("tools/call   ", {name: sent["params"][name] for name in ("name", "arguments")})
 
 # %% [markdown]
-# Anthropic says `input`, MCP says `arguments`. Those are the two directions: a host faces the model on
-# one side and the server on the other, with an adapter on each. Notebook 07 builds the one, 08 the
-# other.
-
-# %% [markdown]
 # ## Try it
 #
-# A third service, `west`, gives no JSON but one line of text for each appointment. Finish its `fetch`,
-# and run it behind `server_around`. What do you have to change in `host`?
+# A third service, `west`, gives no JSON but one line of text for each appointment. `fetch_west` works
+# for robin, but drops `owner` (ask it about kim) and lets a lost connection through as an exception.
+# Finish it. What do you have to change in `host`?
 
 
 # %%
@@ -786,18 +707,9 @@ said, _ = await host(server_around(fetch_west))
 print(said)
 
 # %% [markdown]
-# It forgets the owner, and a lost connection. Ask it about kim: whose appointments come back? Behind
-# MCP that mistake is made once, and for every host.
-
-# %%
-await http.aclose()
-http.is_closed
-
-# %% [markdown]
 # ## What changed
 #
-# Nothing was added to the package on this page. These are the names that you met, and where you build
-# them.
+# This is what you saw, and where you build it. Nothing was added to the package on this page.
 #
 # | name | what it does | built in |
 # |---|---|---|

@@ -59,7 +59,8 @@ await wire.send(naive)
 # Two fields are required: the version of the protocol, and what this client can do. An empty
 # object says "nothing beyond the core". The client's name and version should be there too.
 #
-# Specification: basic/index, `_meta`.
+# Specification: basic/index, `_meta`. A line like this names the page of the MCP specification,
+# revision 2026-07-28, that the code follows.
 
 # %%
 from mini_agent.mcp.messages import META, PROTOCOL_VERSION

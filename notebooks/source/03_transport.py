@@ -2,10 +2,13 @@
 # # 03 · What must any transport promise?
 #
 # At the end you hold the seam under the client, two methods wide, and a server that is a list. With
-# it, a test of the client needs no process and no network. About 35 minutes.
+# it, a test of the client needs no process and no network. About 35 minutes if you know asyncio, 75
+# if not. Who knows it skips sections 1 to 10 and begins at "What the client needs".
 
 # %%
 from __future__ import annotations
+
+import asyncio
 
 from mini_agent import draw
 
@@ -24,10 +27,10 @@ draw.layers(lit="transport")
 # | script | what a server would say, written down in advance |
 
 # %% [markdown]
-# ## Ten cells of asyncio
+# ## Asyncio, in ten sections
 #
 # A transport waits, and others must be able to work meanwhile. Python's way to do that is asyncio.
-# These ten cells are all of it that the kit needs. If you know it, go on at "What the client needs".
+# Ten short sections; enough for this notebook. The rest is explained where it is used.
 
 # %% [markdown]
 # ### 1 · A coroutine is not running until awaited
@@ -36,8 +39,6 @@ draw.layers(lit="transport")
 # begun. The list below stays empty.
 
 # %%
-import asyncio
-
 log = []
 
 
@@ -53,7 +54,8 @@ print(type(pending).__name__, log)
 # ### 2 · `await` runs it and takes its value
 #
 # The cell goes on when the coroutine has returned. Where the coroutine itself has to wait, others
-# get a turn. An event loop hands out the turns. Jupyter runs one, so a cell may await.
+# get a turn. Asyncio's own loop, the *event loop* (not our agent loop), hands out the turns. Jupyter
+# runs one, so a cell may await.
 
 # %%
 answer = await pending
@@ -136,7 +138,8 @@ print(*log, sep="\n")
 # ### 7 · Cancel
 #
 # `cancel()` raises CancelledError inside the task, at the `await` where it waits. The class is no
-# `Exception`, so that an `except Exception` on the way does not swallow it by accident.
+# `Exception`, so that an `except Exception` on the way does not swallow it by accident. `asyncio.wait`
+# waits until the task has ended; `await task` would raise the CancelledError here, in the cell.
 
 # %%
 started = asyncio.Event()
@@ -185,6 +188,7 @@ print("waiting for:", list(waiting))
 #
 # `asyncio.timeout` cancels what stands inside it when the time is up, and raises TimeoutError at
 # its edge. What is inside needs to know nothing of deadlines. It only must not resist a cancel.
+# (`async with` is a `with` that may await on its way in and out.)
 
 # %%
 started.clear()
@@ -310,41 +314,26 @@ await naive_day(HonestTransport(wire.send), MONDAY)
 await naive_day(HonestTransport(dead), MONDAY)
 
 # %% [markdown]
-# ## `McpTransport`
+# ## The seam, small
 #
-# This is the whole seam. It is a Protocol: a class that has these members is a transport, and needs
-# to inherit nothing.
+# What the client needs, as a type. A Protocol says which members to have; who has them is a transport,
+# and needs to inherit nothing. The calendar's wire is one. HonestTransport has no `close` yet.
 
 # %%
-import inspect
+from typing import Protocol, runtime_checkable
 
-from mini_agent.mcp.transport import McpTransport
 
-print(inspect.getsource(McpTransport))
+@runtime_checkable  # so that isinstance may look for the two methods
+class SmallTransport(Protocol):
+    async def send(self, message): ...
+    async def close(self): ...
 
-# %% [markdown]
-# Five promises, each with what goes wrong without it. The sixth member, `trace`, is no promise: the
-# client lends it.
-#
-# | promise | without it |
-# |---|---|
-# | `send` returns the response to this request, or raises one of those classes | a dead connection looks like an empty calendar |
-# | cancelling `send` is the cancel | the server goes on working for nobody |
-# | `listener` hears all the rest before that `send` returns | progress arrives after the result |
-# | `mirrors_envelope` says whether headers travel | the client would have to ask which transport it has |
-# | `close` works twice and from any task | two ways out of a program get in each other's way |
+
+print(isinstance(wire, SmallTransport), isinstance(HonestTransport(dead), SmallTransport))
 
 # %% [markdown]
-# Not among them: success. The seam is designed for the worst of its implementations. A caller that
-# is ready for a cut network stream is also ready for a pipe, and for a list.
-#
-# Revision 2026-07-28, basic/transports: which messages a binding must deliver, and in which
-# direction.
-
-# %% [markdown]
-# > **Beside the text.** The chapter behind this notebook lets `send` return a value of unknown type.
-# > We name the types and the exceptions. We add the listener, since one returned value cannot be an
-# > answer and its progress, and the envelope, which HTTP needs.
+# Two failures add the rest. One we have seen: the dead connection, so `send` must name the exceptions
+# that it raises. The other comes under `kind`: a message that answers nobody, taken for the answer.
 
 # %% [markdown]
 # ## A refusal is not a failure
@@ -357,14 +346,40 @@ unknown = build_request(2, "tools/call", {"name": "calendar_paint"}, meta=build_
 print(await wire.send(unknown))
 
 # %% [markdown]
-# What a message means is the client's to say; `naive_day` would still read this refusal as a free
-# day. A connection error out of `send` always means that no answer came, or none that can be read.
+# What a message means is the client's to say, so the transport passes it on. Our careless function looks
+# at no error, and reads the refusal as a free day.
+
+
+# %%
+async def refused(message):
+    return await wire.send(unknown)
+
+
+print(await naive_day(HonestTransport(refused), MONDAY))
+
+# %% [markdown]
+# That is the caller's mistake; the client of notebook 06 does not make it. A connection error out of
+# `send` always means that no answer came, or none that can be read.
 
 # %% [markdown]
 # ## `kind`
 #
-# A transport does not read messages, but it must tell which of them is an answer. Three lines do
-# that: a message with a `method` is never a response. First, what the package's code below imports.
+# A server also speaks unasked: "half done", "my tools changed". Here such a message comes before the
+# answer, and a transport that returns whatever comes next hands it over. Free again.
+
+# %%
+progress = build_notification("notifications/progress", {"progressToken": 1, "progress": 0.5})
+
+
+async def whatever_comes_next(message):
+    return progress
+
+
+print(await naive_day(HonestTransport(whatever_comes_next), MONDAY))
+
+# %% [markdown]
+# This one is the transport's mistake. It does not read messages, but it must tell which of them is an
+# answer: a message with a `method` never is. Before that, what the package's code below imports.
 
 # %%
 from collections.abc import Callable, Iterable, Mapping
@@ -376,7 +391,6 @@ from mini_agent.types import JsonObject
 from mini_agent.workbook import part_of
 
 # %% include mini_agent.mcp.messages.kind
-progress = build_notification("notifications/progress", {"progressToken": 1, "progress": 0.5})
 for message in (asking(MONDAY), progress, response):
     print(kind(message))
 
@@ -393,14 +407,57 @@ line.listener = heard.append  # the same one again is no second owner
 print(line.listener == heard.append)
 
 # %% [markdown]
-# `hear` is what a transport calls when such a message comes in. `note` writes to the trace, when
-# the client brought one.
+# A second owner is refused at once. Every client counts its requests from 1, and two on one wire would
+# both wait for "the answer to 1".
+
+# %% tags=["raises-exception"]
+line.listener = print
+
+# %% [markdown]
+# `hear` is what a transport calls when such a message comes in. `note` writes to the client's trace.
+# `@part_of` adds the function below it to the class, so that a class can be shown method by method; in
+# the package they stand inside it.
 
 # %% include mini_agent.mcp.transport.OneListener.hear OneListener.note
 line.trace = Trace()
 line.hear(progress)
 print(heard == [progress])
 print(line.trace.table())
+
+# %% [markdown]
+# ## `McpTransport`
+#
+# Now the whole seam, as the package has it: the two methods, the exceptions, the listener. Of the two
+# members that are new, `trace` is lent by the client, and `mirrors_envelope` gets a section below.
+
+# %%
+import inspect
+
+from mini_agent.mcp.transport import McpTransport
+
+print(inspect.getsource(McpTransport))
+
+# %% [markdown]
+# `trace` promises nothing. The other four members make five promises, two of them in `send`.
+#
+# | promise | without it |
+# |---|---|
+# | `send` returns the response to this request, or raises one of those classes | a dead connection looks like an empty calendar |
+# | cancelling `send` is the cancel | the server goes on working for nobody |
+# | `listener` hears all the rest before that `send` returns | progress arrives after the result |
+# | `mirrors_envelope` says whether headers travel | the client would have to ask which transport it has |
+# | `close` works twice and from any task | two ways out of a program get in each other's way |
+
+# %% [markdown]
+# Not among them: success. The seam is designed for the worst of its implementations. A caller that
+# is ready for a cut network stream is also ready for a pipe, and for a list.
+#
+# Specification: basic/transports, which messages a binding must deliver, and in which direction.
+
+# %% [markdown]
+# > **Beside the text.** The book chapter this kit grew from lets `send` return a value of unknown
+# > type. We name the types and the exceptions. We add the listener, since one returned value cannot be
+# > an answer and its progress, and the envelope, which HTTP needs.
 
 # %% [markdown]
 # ## A server that is a list
@@ -444,7 +501,7 @@ print(fake.sent, fake.closed, fake.mirrors_envelope)
 # ### `send`
 #
 # A notification is remembered and nothing comes back. A request takes the next item. When there is
-# none, the message says which request it was and what to do.
+# none, the error says which request it was and what to do.
 
 # %% include mini_agent.mcp.transport.FakeTransport.send
 print(await fake.send(build_notification("notifications/cancelled", {"requestId": 1})))
@@ -498,18 +555,22 @@ print(order)
 # %% [markdown]
 # ### `close`
 #
-# There is nothing to let go of, so the fake only remembers that it was asked.
+# There is nothing to let go of, so the fake only remembers that it was asked. After that its `send`
+# refuses, as a real one does.
 
 # %% include mini_agent.mcp.transport.FakeTransport.close
 await fake.close()
 await fake.close()
 print(fake.closed)
 
+# %% tags=["raises-exception"]
+await fake.send(asking(MONDAY))
+
 # %% [markdown]
 # ## The client on a script
 #
 # McpClient is notebook 06. Here it is the one who asks. To connect, it asks what the server speaks,
-# then which tools it has. Two items of a script are enough.
+# then which tools it has: two items of a script. The third answers a call.
 
 # %%
 from mini_agent.mcp.client import McpClient
@@ -533,15 +594,15 @@ result = await client.call("calendar_query", {"date": FREE_DAY})
 print([tool.name for tool in tools], result.content)
 
 # %% [markdown]
-# What it made of the second item is what a pure function makes of it, with no transport at all.
-# Parsing is pure and the transport is handed in: that is why a fake is enough.
+# `parse_tools` alone, without transport or client, gives the same tools from `LISTED`; `left_out` says
+# which it refused. Parsing is pure and the transport is handed in: that is why a fake is enough.
 
 # %% tags=["covers-parsing-pure-transport-injected"]
 from mini_agent.mcp.shapes import parse_tools
 
 found, left_out = parse_tools(LISTED["result"]["tools"])
 assert found == tools
-print(left_out)
+print("left out:", left_out)
 
 # %% [markdown]
 # Whatever the client said is in `sent`. So a test can also look at what would have gone over the
@@ -570,16 +631,11 @@ print([*order, result.content[0]["text"]])
 # %% [markdown]
 # ## One transport serves one client
 #
-# Every client counts its requests from 1. Two on one wire would both wait for "the answer to 1". So
-# the second is refused at once, and not at the first mixed-up answer.
+# A client sets the listener as soon as it is made, so a second client on the same wire gets no further.
+# A ValueError stands outside the tree of connection errors: this is our own mistake.
 
 # %% tags=["raises-exception"]
-shared = FakeTransport([DISCOVERED])
-McpClient(shared, server="at work")
-McpClient(shared, server="at home")
-
-# %% [markdown]
-# A ValueError, outside the tree of connection errors: this is our own mistake.
+McpClient(fake, server="at home")
 
 # %% [markdown]
 # ## Cancelling `send` is the cancel
@@ -625,7 +681,7 @@ print(trace.table())
 # On this wire the cancel is a notification. Over HTTP it is closing the response stream, and no
 # message at all. The client does the same in both cases, and so does a deadline.
 #
-# Revision 2026-07-28, basic/patterns/cancellation.
+# Specification: basic/patterns/cancellation.
 
 # %% [markdown]
 # ## `close`: requests in flight fail
@@ -670,7 +726,7 @@ result = await client.call("offices", {"region": "north"})
 # The body holds the region as well, and stays the source of truth. On a plain FakeTransport the
 # envelope is empty and nothing else differs.
 #
-# Revision 2026-07-28, basic/transports, "Request Metadata".
+# Specification: basic/transports, "Request Metadata".
 
 # %% [markdown]
 # ## Whose fault, and who says so
@@ -696,6 +752,7 @@ one_of_each = [
     errors.AuthorizationError("…", status=401),
     errors.MalformedMessage("…"),
     errors.RequestTimeout("…", seconds=30),
+    errors.JsonRpcError(-32602, "…"),
     errors.JsonRpcError(-32603, "…"),
     errors.UnsupportedProtocolVersion(-32022, "…"),
     errors.MissingClientCapability(-32021, "…"),
@@ -705,20 +762,23 @@ one_of_each = [
 
 # %% [markdown]
 # Who raises it is written in the seam itself: what the docstring of `send` names comes from the
-# transport. The rest is the client's.
+# transport. The rest is the client's. The number is an HTTP status or a JSON-RPC code.
 
 # %%
 promised = inspect.getdoc(McpTransport.send)
-print(f"{'raised by':<10} {'class':<26} {'acted?':<6} fault")
+print(f"{'raised by':<10} {'class':<26} {'number':<7} {'acted?':<6} fault")
 for error in one_of_each:
     name = type(error).__name__
     who = "transport" if name in promised else "client"
-    print(f"{who:<10} {name:<26} {'maybe' if error.may_have_acted else 'no':<6} {error.fault}")
+    number = getattr(error, "status", getattr(error, "code", ""))
+    acted = "maybe" if error.may_have_acted else "no"
+    print(f"{who:<10} {name:<26} {number:<7} {acted:<6} {error.fault}")
 
 # %% [markdown]
 # "maybe" decides about trying again. A query may be repeated. A booking that perhaps happened must
-# not be, unless somebody looks first. MalformedMessage has two sources: the transport judges bytes,
-# the client what they say.
+# not be, unless somebody looks first. Some codes mean "refused before acting"; -32603, an internal
+# error, does not. (MalformedMessage has two sources: the transport judges bytes, the client what they
+# say.)
 
 # %% [markdown]
 # The client above passes each on as the same object. Nothing between here and the caller of the
@@ -789,8 +849,8 @@ await test_a_break_mid_call_reaches_the_caller(FakeTransport([DISCOVERED, LISTED
 # ## The broken call, drawn
 #
 # The trace of the test that passed. The error began in the transport and left the client as it was,
-# with three facts more. Above the client there is nobody here; with a loop, the model would see a
-# marker only.
+# with three facts more. No loop ran here, so the test itself is the caller. With one, the model would
+# see a marker only.
 
 # %%
 draw.chain(trace)
@@ -852,8 +912,8 @@ except errors.McpError as error:
 # %% [markdown]
 # ## Where the official SDK differs
 #
-# Its seam is a pair of message streams, one in and one out. A pipe is that already. HTTP is not: it
-# is a request and its response, so headers ride on each message as a side note, a cancel is a
+# The SDK's seam is a pair of message streams, one in and one out. A pipe is that already. HTTP is not:
+# it is a request and its response, so headers ride on each message as a side note, a cancel is a
 # message that the transport must catch and swallow, and an HTTP status comes back dressed as a
 # JSON-RPC error. With one `send` for each request, the response, the cancel and the failure are
 # where they belong.

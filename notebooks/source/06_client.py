@@ -248,7 +248,7 @@ result = await exchange._once("tools/list", None, 30, None, NO_ENVELOPE)
 # Ids count up, and `_meta` goes with every request, the second like the first. The machine that
 # answers the second need not be the one that answered the first.
 #
-# Revision 2026-07-28, basic/index, `_meta`.
+# Specification: basic/index, `_meta`.
 
 
 # %%
@@ -268,7 +268,7 @@ for message in exchange.transport.sent:
 # There is no handshake, so nothing is agreed beforehand. Each request names its version. A server
 # that does not speak it answers -32022 and lists those that it speaks.
 #
-# Revision 2026-07-28, basic/versioning, "Protocol Version Negotiation".
+# Specification: basic/versioning, "Protocol Version Negotiation".
 
 # %% include mini_agent.mcp.exchange.choose_version
 for offered in (["2027-01-01", "2026-07-28"], ["2025-11-25"], []):
@@ -322,7 +322,7 @@ await exchange_on(faults.transport("old_version")).request("tools/list")
 # Silence is the one failure that no exception announces. So every request has a deadline, also those
 # whose caller did not think of one.
 #
-# Revision 2026-07-28, basic/patterns/cancellation, "Timeouts".
+# Specification: basic/patterns/cancellation, "Timeouts".
 
 
 # %% tags=["raises-exception"]
@@ -406,7 +406,7 @@ print(exchange.trace.table().splitlines()[-1])
 # A server may tell how far it is, if the request gave it a token to tell it under. Ours is the
 # request's id. Short of time? Run the cells as far as "`context`" and read on there.
 #
-# Revision 2026-07-28, basic/patterns/progress.
+# Specification: basic/patterns/progress.
 
 # %% include mini_agent.mcp.exchange.Exchange._progressed
 
@@ -554,7 +554,7 @@ await naive_pages(lister(THREE))
 # One tool of three, and nothing says that two are missing. An empty text is a cursor like any other.
 # Only a missing one ends the list.
 #
-# Revision 2026-07-28, server/utilities/pagination, "Implementation Guidelines".
+# Specification: server/utilities/pagination, "Implementation Guidelines".
 
 # %% [markdown]
 # ### `_page`: one page
@@ -621,7 +621,7 @@ not_yet
 # The server has asked a question, and the user was told something untrue. This is a result that must
 # not be read as an empty one.
 #
-# Revision 2026-07-28, basic/patterns/mrtr.
+# Specification: basic/patterns/mrtr.
 
 # %% [markdown]
 # ### `answers`: all of them, or none
@@ -703,9 +703,9 @@ except InputRequired as error:
 # A server says in `ttlMs` for how many milliseconds its list is fresh. To keep it that long saves a
 # request before each call. The clock is handed in, so that a test need not wait.
 #
-# Revision 2026-07-28, server/utilities/caching.
+# Specification: server/utilities/caching.
 
-# %% include mini_agent.mcp.cache.Cache(__init__, get, keep)
+# %% include mini_agent.mcp.cache.Cache(__init__, get, keep, clear)
 
 # %%
 now = 0.0
@@ -733,6 +733,7 @@ print(cache.get("tools/list"))
 # %%
 from mini_agent import __version__
 from mini_agent.mcp.headers import mirror_fault
+from mini_agent.mcp.listening import Listening
 from mini_agent.mcp.shapes import (
     CallResult,
     McpTool,
@@ -764,7 +765,7 @@ def borrow(*names):
 
 borrow("server", "transport", "trace", "protocol_version", "server_info")
 borrow("list_resources", "list_resource_templates", "read_resource", "list_prompts", "get_prompt")
-borrow("_envelope", "_ask")
+borrow("_envelope", "_ask", "listen")
 
 # %% [markdown]
 # ### `_heard`, `tool`
@@ -833,7 +834,7 @@ await client.list_tools()
 # anything else was sent. A server from before this revision cannot answer at all, and the hint says
 # so.
 #
-# Revision 2026-07-28, server/discover.
+# Specification: server/discover.
 
 # %% include mini_agent.mcp.client.McpClient._discover
 
@@ -932,7 +933,7 @@ for layer in (agent, adapter):
 # A tool may declare what its structured content looks like. The client has the declaration in its
 # catalogue, so it can compare. A broken promise is the server's fault and an exception.
 #
-# Revision 2026-07-28, server/tools, "Output Schema".
+# Specification: server/tools, "Output Schema".
 
 # %% tags=["raises-exception"]
 promise = {"type": "object", "properties": {"free": {"type": "boolean"}}, "required": ["free"]}
@@ -1179,6 +1180,7 @@ print([message["method"] for message in client.transport.sent])
 # |---|---|
 # | `McpClient.server`, `McpClient.transport`, `McpClient.trace`, `McpClient.protocol_version`, `McpClient.server_info` | properties of one line each: they pass on what the exchange holds |
 # | `McpClient.list_resources`, `McpClient.list_resource_templates`, `McpClient.read_resource`, `McpClient.list_prompts`, `McpClient.get_prompt` | other methods on the same parts; notebook 16 uses them |
+# | `McpClient.listen` | being told of changes by the server, with a request that stays open |
 # | `McpClient._envelope`, `McpClient._ask` | what HTTP mirrors into headers, and one more try when the headers did not match; notebook 05 |
 
 # %% [markdown] taken="mini_agent.mcp.paging"

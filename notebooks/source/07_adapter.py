@@ -192,7 +192,7 @@ print(_bytes("QUJD"), _bytes("QUI="))
 # `_bytes` counts what a base64 text stands for, without decoding it. Now each kind of block that the
 # revision knows, and one line for those that it does not know yet.
 #
-# Revision 2026-07-28, server/tools, "Tool Result".
+# Specification: server/tools, "Tool Result".
 
 # %% include mini_agent.mcp.adapter._format_block
 print(_format_block({"type": "text", "text": "09:15, 105 minutes"}))
@@ -296,7 +296,7 @@ for end in ("north", "south"):
 # A model makes mistakes in arguments. The tool's schema says what fits, so a mistake need not travel to
 # the server to be found. `mirrored` is for HTTP, where some arguments travel in headers too.
 #
-# Revision 2026-07-28, server/tools; basic/index, "JSON Schema Usage".
+# Specification: server/tools; basic/index, "JSON Schema Usage".
 
 # %%
 from mini_agent.mcp.headers import mirrored_headers
@@ -441,7 +441,7 @@ print("the wire: ", dotted_desk.transport.transcript[-2].message["params"]["name
 # Names are unique within a server and nowhere else. Here are two calendars, one at work and one at
 # home. The loop refuses to begin: it could not say which of the two the model means.
 #
-# Revision 2026-07-28, server/tools, "Tool Names".
+# Specification: server/tools, "Tool Names".
 
 # %% tags=["raises-exception"]
 work = McpClient(InMemoryTransport(calendar_server()), server="work")
@@ -501,7 +501,7 @@ draw.sequence(trace, call="toolu_1")
 # The server refused with a JSON-RPC error, as the revision has it. We asked for the list. The tool was
 # not in it, so the model was told, and the loop went on: it can try something else.
 #
-# Revision 2026-07-28, server/tools, "Error Handling".
+# Specification: server/tools, "Error Handling".
 
 # %% [markdown]
 # The host's catalogue is fresh already, because the question refreshed it. The next run is made of

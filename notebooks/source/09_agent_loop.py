@@ -857,7 +857,7 @@ box.cleanup()
 # catches what a tool raises and shows the model its `repr`; it has no turn limit unless you set one.
 # We raise instead, since a dead connection is for the caller, and a password for nobody.
 #
-# Revision 2026-07-28, server/tools, "Error Handling": the client should give the model tool
+# Specification: server/tools, "Error Handling": the client should give the model tool
 # execution errors, and may give it protocol errors.
 
 # %% [markdown] taken="mini_agent.agent"

@@ -48,7 +48,7 @@ draw.error_paths()
 # Both drawings are a claim, made before anything has run. The rest of this notebook is there to
 # check it.
 #
-# Revision 2026-07-28, server/tools, "Error Handling".
+# Specification: server/tools, "Error Handling".
 
 # %% [markdown]
 # ## The loop has both paths already

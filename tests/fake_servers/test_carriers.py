@@ -199,6 +199,7 @@ async def test_a_server_bug_is_an_internal_error_that_tells_nothing(over: str, t
 @pytest.mark.must("S04")
 @pytest.mark.parametrize("field", ["protocolVersion", "clientCapabilities"])
 @pytest.mark.parametrize("value", [None, 7])
+@pytest.mark.sends_wrong("what the server must refuse")
 async def test_a_missing_or_odd_meta_field_is_refused(over: str, field: str, value: Any) -> None:
     refused = await error(over, request("tools/list", meta={P + field: value}))
     assert refused["code"] == (-32020 if value and "http" in over and "V" in field else -32602)
@@ -213,11 +214,13 @@ async def test_a_missing_or_odd_meta_field_is_refused(over: str, field: str, val
         {P + "logLevel": "loud"},
     ],
 )
+@pytest.mark.sends_wrong("what the server must refuse")
 async def test_an_odd_optional_meta_field_is_refused(over: str, meta: dict[str, Any]) -> None:
     assert (await error(over, request("tools/list", meta=meta)))["code"] == -32602
 
 
 @pytest.mark.must("S05")
+@pytest.mark.sends_wrong("what the server must refuse")
 async def test_another_version_is_refused_with_those_that_are_spoken(over: str) -> None:
     refused = await error(over, request("tools/list", meta={P + "protocolVersion": "1900-01-01"}))
     assert refused["code"] == -32022
@@ -226,6 +229,7 @@ async def test_another_version_is_refused_with_those_that_are_spoken(over: str) 
 
 @pytest.mark.must("S07")
 @pytest.mark.parametrize("method", ["initialize", "ping", "logging/setLevel", "no/such", ""])
+@pytest.mark.sends_wrong("what the server must refuse")
 async def test_an_unknown_method_is_refused_and_the_versions_are_named(
     over: str, method: str
 ) -> None:
@@ -255,6 +259,7 @@ async def test_an_unknown_method_is_refused_and_the_versions_are_named(
         request("prompts/get", name="review", arguments={"code": "x", "extra": "y"}),
     ],
 )
+@pytest.mark.sends_wrong("what the server must refuse")
 async def test_bad_parameters_are_refused(over: str, message: dict[str, Any]) -> None:
     assert (await error(over, message))["code"] == -32602
 

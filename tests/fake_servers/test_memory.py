@@ -26,7 +26,7 @@ async def test_it_is_a_transport() -> None:
 
 async def test_a_notification_returns_none() -> None:
     transport = InMemoryTransport(sample())
-    assert await transport.send({"jsonrpc": "2.0", "method": "notifications/x"}) is None
+    assert await transport.send({"jsonrpc": "2.0", "method": "test/x"}) is None
 
 
 async def test_progress_is_heard_before_the_send_returns() -> None:

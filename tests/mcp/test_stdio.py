@@ -69,7 +69,7 @@ def server(tmp_path: Path) -> Server:
     return make
 
 
-def ask(number: int | str = 1, method: str = "tools/call", **params: Any) -> dict[str, Any]:
+def ask(number: int | str = 1, method: str = "test/call", **params: Any) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
 
 
@@ -426,7 +426,7 @@ async def test_a_character_in_two_writes_arrives_whole(server: Server) -> None:
     async with closing(server(script)) as transport:
         sending = asyncio.create_task(transport.send(ask()))
         await asyncio.sleep(0)
-        await transport.send({"jsonrpc": "2.0", "method": "notifications/go", "params": {}})
+        await transport.send({"jsonrpc": "2.0", "method": "test/go", "params": {}})
         assert await sending == answered(t="é")
 
 
@@ -766,8 +766,8 @@ async def test_a_request_that_was_never_written_is_not_cancelled_on_the_wire(
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
             await waiting
-        last = asyncio.create_task(transport.send(ask(3, "the/next")))
-        assert await blocking == answered(1, next="the/next")
+        last = asyncio.create_task(transport.send(ask(3, "test/next")))
+        assert await blocking == answered(1, next="test/next")
         last.cancel()
         with pytest.raises(asyncio.CancelledError):
             await last
@@ -982,10 +982,10 @@ async def test_on_start_is_awaited_on_each_new_process_before_anything_else(
     server: Server,
 ) -> None:
     async def greet(send: Any) -> None:
-        greeting = await send(ask("hello", "initialize"))
+        greeting = await send(ask("hello", "test/hello"))
         assert greeting["result"]["first"] is True
 
-    script = "a = read(); answer(a, first=a['method'] == 'initialize'); answer(read()); sys.exit()"
+    script = "a = read(); answer(a, first=a['method'] == 'test/hello'); answer(read()); sys.exit()"
     async with closing(server(script, on_start=greet)) as transport:
         for number in range(3):
             assert await transport.send(ask(number)) == answered(number)

@@ -171,7 +171,7 @@ async def test_a_request_gets_its_response_with_its_id(opened: Open, number: int
 
 async def test_a_notification_gets_none(opened: Open) -> None:
     async with opened() as transport:
-        message = {"jsonrpc": "2.0", "method": "notifications/x", "params": {}}
+        message = {"jsonrpc": "2.0", "method": "test/x", "params": {}}
         assert await transport.send(message) is None
         assert (await transport.send(request()))["id"] == 1
 

@@ -1,0 +1,74 @@
+"""The server that every client is measured against: it costs as little as a server can.
+
+Over stdio it is this program. Over HTTP it is echo_http.py, with the same answers. A call is
+answered by cutting the id and the text out of its bytes; everything else is read as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+DISCOVERED = {"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}
+TOOL = {"name": "echo", "inputSchema": {"type": "object"}}
+RESULTS: dict[str, dict[str, Any]] = {
+    "server/discover": DISCOVERED,
+    "tools/list": {"tools": [TOOL]},
+}
+CHUNK = 2**20
+ID, TEXT = b'"id":', b'"text":"'
+
+
+def answer(raw: bytes) -> bytes:
+    """The response to one message, b"" for a notification."""
+    text = raw.find(TEXT)
+    if text < 0:
+        return rare_answer(raw)
+    text += len(TEXT)
+    number = raw.find(ID) + len(ID)
+    end = number
+    while raw[end] not in b",}":
+        end += 1
+    return (
+        b'{"jsonrpc":"2.0","id":' + raw[number:end]
+        + b',"result":{"resultType":"complete","content":[{"type":"text","text":"'
+        + raw[text : raw.index(b'"', text)] + b'"}]}}'
+    )  # fmt: skip
+
+
+def rare_answer(raw: bytes) -> bytes:
+    """The response to what is asked once a run."""
+    message = json.loads(raw)
+    if "id" not in message:
+        return b""
+    found: dict[str, Any] = {"jsonrpc": "2.0", "id": message["id"]}
+    if message["method"] in RESULTS:
+        kept = {"resultType": "complete", "ttlMs": 600_000, "cacheScope": "public"}
+        found["result"] = {**kept, **RESULTS[message["method"]]}
+    else:
+        found["error"] = {"code": -32601, "message": "Method not found"}
+    return json.dumps(found).encode()
+
+
+def main() -> None:
+    """Read lines, write lines; what comes in together is answered together."""
+    rest: list[bytes] = []
+    while chunk := os.read(0, CHUNK):
+        *ended, last = chunk.split(b"\n")
+        if ended:
+            ended[0] = b"".join((*rest, ended[0]))
+            rest = []
+        rest.append(last)
+        write_all(b"".join(reply + b"\n" for line in ended if (reply := answer(line))))
+
+
+def write_all(data: bytes) -> None:
+    """Write to stdout, however little the pipe takes at a time."""
+    left = memoryview(data)
+    while left:
+        left = left[os.write(1, left) :]
+
+
+if __name__ == "__main__":
+    main()
