@@ -21,8 +21,6 @@ from sources.judge import all_rows, asserts, idle_tags, rows_of, why_not_shown
 from notebooks.path import PATH
 
 NOT_WRITTEN = (
-    "04_stdio",
-    "05_http",
     "11_approval",
     "12_trust_boundary",
     "13_refund_desk",

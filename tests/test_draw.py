@@ -332,6 +332,12 @@ def test_a_legend_explains_the_lines_that_are_there(make: Callable[[], Trace], m
     assert texts(draw.sequence(make()))[-1] == means
 
 
+def test_without_any_mcp_an_exception_is_not_called_a_protocol_error() -> None:
+    trace = traces.begun()
+    trace.add("loop", "failed", name="read", error="OSError")
+    assert texts(draw.sequence(trace))[-1] == "solid: a request · red, dotted: an exception"
+
+
 def test_what_a_server_sends_unasked_is_drawn_and_explained_as_no_answer() -> None:
     trace = Trace()
     traces.request(trace, 1, "tools/list")

@@ -160,11 +160,12 @@ def legend(told: Sequence[Row]) -> str:
     asked = [row.text for row in arrows if not row.reply]
     unasked = any(text.startswith("notifications/") for text in asked)
     looks = {row.look for row in told}
+    mcp = any({"adapter", "client", "transport"} & set(row.path) for row in told)
     entries = {
         "solid: a request" + (" or a notification" if unasked else ""): asked,
         "dashed: an answer": any(row.reply for row in arrows),
         "blue: a tool error": BUSINESS in looks,
-        "red, dotted: a protocol error": PROTOCOL in looks,
+        "red, dotted: " + ("a protocol error" if mcp else "an exception"): PROTOCOL in looks,
     }
     return " · ".join(text for text, present in entries.items() if present)
 

@@ -344,11 +344,11 @@ print(lines_of(*endless, b"\n", b'{"id":3}\n', limit=100))
 # %%
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from pydantic_core import from_json
 
-from mini_agent.errors import ConnectFailed, MalformedMessage, McpError, TransportClosed
+from mini_agent.errors import MalformedMessage, McpError, TransportClosed
 from mini_agent.mcp.messages import is_request_id
 from mini_agent.types import JsonObject
 
@@ -871,7 +871,7 @@ print(line.trace.table())
 # is an McpTransport as in notebook 03, and begins conversations as they are needed.
 
 # %%
-from mini_agent.mcp.stdio import FREE_STARTS, LONGEST_PAUSE, StdioTransport, closed_error
+from mini_agent.mcp.stdio import FREE_STARTS, LONGEST_PAUSE, StdioTransport
 
 print(*inspect.signature(StdioTransport).parameters, sep=", ")
 

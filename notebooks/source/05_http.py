@@ -101,7 +101,7 @@ reply = await by_hand.post(url, json=asking(FREE_DAY), headers=ACCEPT)
 print(reply.status_code, reply.json()["error"])
 
 # %% [markdown]
-# Further. It wants headers that say what the body says. -32020 is MCP's number for "headers and body
+# One step further. Now it wants headers that say what the body says. -32020 is MCP's number for "headers and body
 # do not fit".
 
 # %% [markdown]
@@ -112,7 +112,6 @@ print(reply.status_code, reply.json()["error"])
 
 # %%
 import base64
-import re
 
 from mini_agent.mcp.headers import NAMED_BY, SAFE_INTEGER, header_value
 from mini_agent.mcp.messages import META
@@ -242,7 +241,8 @@ for address in (
 
 # %% [markdown]
 # It is decided when the transport is made, before a single byte leaves. And a server that speaks no
-# TLS where we expect it was never reached: nothing is sent to it.
+# TLS where we expect it was never reached: nothing is sent to it. `outcome` gives what came back, or
+# what was raised.
 
 # %%
 from mini_agent.errors import McpError
@@ -264,8 +264,8 @@ print(type(error).__name__, "· may have acted:", error.may_have_acted)
 # %% [markdown]
 # ### Limits, on both sides
 #
-# Anybody on a network can send a gigabyte. A server sets a limit and says 413. Ours allows 2000 bytes
-# here.
+# Anybody on a network can send a gigabyte. A server sets a limit and says 413. This one allows 2000
+# bytes.
 
 # %% tags=["covers-http-needs-request-limits"]
 async with serve(calendar_server(), max_body=2000) as small:
@@ -276,13 +276,9 @@ print("the short one:", list(said))
 print("the long one: ", type(error).__name__, error.status, "· acted?", error.may_have_acted)
 
 # %% [markdown]
-# We limit what comes back as well. `max_body` bounds a reply, and for a reply that is compressed it
-# counts what comes out.
-
-# %% [markdown]
 # ## JSON or event stream
 #
-# The same question to a server that always streams. This is the whole body that it sends.
+# The same question to a server that always streams. This is how its reply begins.
 
 # %%
 message = asking(FREE_DAY)
@@ -345,7 +341,7 @@ for name, body in BODIES.items():
 
 # %%
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from mini_agent.errors import MalformedMessage
 from mini_agent.mcp.events import BOM, MAX_EVENT, StreamEvent
@@ -546,6 +542,14 @@ for handler in (as_json, as_stream):
 # seam promises.
 
 # %% [markdown]
+# The server had a limit for what we send. We have one for what it sends. For a compressed reply it
+# counts what comes out, since a few bytes can unpack to gigabytes.
+
+# %%
+error = await outcome(at(as_json, max_body=10), asking(MONDAY))
+print(type(error).__name__, "·", error)
+
+# %% [markdown]
 # ## A stream that is cut
 #
 # The server works, begins to answer, and the connection breaks. This one does so once, at the first
@@ -561,6 +565,7 @@ calendar, posts = calendar_server(), []
 async def cuts_once(request):
     message = json.loads(request.content)
     posts.append(message["id"])
+    assert "last-event-id" not in request.headers  # nothing is taken up again
     *_, response = [said async for said in calendar.handle(message)]
     parts = (event(progress), CUT) if len(posts) == 1 else (event(response),)
     return httpx.Response(200, headers=STREAM, stream=Parts(*parts))
@@ -589,10 +594,10 @@ print(posts, [found["title"] for found in day["result"]["structuredContent"]["ap
 # just like a POST that never arrived.
 
 # %% [markdown]
-# HttpTransport sends nothing twice. The caller gets TransportClosed and reads on it that the server
-# may have acted. This caller looks before it decides.
+# HttpTransport sends nothing twice. The caller gets TransportClosed, and it says that the server may
+# have acted.
 
-# %% tags=["covers-http-cut-stream-is-lost"]
+# %%
 calendar, posts, trace = calendar_server(), [], Trace()
 client = McpClient(at(cuts_once), server="calendar", trace=trace)
 try:
@@ -603,15 +608,28 @@ except TransportClosed as error:
 # %%
 draw.chain(trace)
 
+# %% [markdown]
+# So this caller looks before it decides. The lunch is there, and there is nothing to repeat.
+
 # %%
 day = await client.call("calendar_query", {"date": FREE_DAY})
 print("posts:", posts, [found["title"] for found in day.structured_content["appointments"]])
 
 # %% [markdown]
-# It was booked, so there is nothing to repeat. Had it not been, the caller would ask again, and that
-# is a new request with a new id. The old one is lost. A stream is never taken up where it broke.
+# A query can be asked again without harm. That is a new request under a new id. The old one is lost:
+# a stream is never taken up where it broke.
 #
-# Revision 2026-07-28, basic/transports/streamable-http: "Resumable SSE streams … are not supported".
+# Revision 2026-07-28, basic/transports/streamable-http, "Receiving Messages".
+
+# %% tags=["covers-http-cut-stream-is-lost"]
+posts = []
+client = McpClient(at(cuts_once), server="calendar")
+for _ in range(2):
+    try:
+        await client.call("calendar_query", {"date": FREE_DAY})
+        print("answered, posts:", posts)
+    except TransportClosed:
+        print("lost,     posts:", posts)
 
 # %% [markdown]
 # > **Beside the text.** Revisions before this one could resume a stream: events had ids, and a client
