@@ -9,7 +9,8 @@ LAB_FLAGS ?=
 NB ?=
 CHECK := $(PY) -m ruff check && $(PY) -m ruff format --check && $(PY) -m mypy
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 -n 2 --dist loadfile
-# JupyterLab asks the network for news and newer versions; a lesson should not.
+# JupyterLab asks the network for news and newer versions, and the reader whether it may; a lesson
+# should do neither.
 QUIET_LAB := --LabApp.news_url=None \
   --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate
 
@@ -59,6 +60,9 @@ $(READY): pyproject.toml constraints.txt
 	@echo "Setting up .venv; this takes about a minute, once."
 	@$(PYTHON) -m venv .venv
 	@$(PIP) install -qq -e '.[dev]' -c constraints.txt
+	@mkdir -p .venv/share/jupyter/lab/settings
+	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": false}}' \
+	  > .venv/share/jupyter/lab/settings/overrides.json
 	@touch $@
 
 $(SUITE_READY): $(READY)

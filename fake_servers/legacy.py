@@ -48,11 +48,12 @@ TOOLS = {
 @dataclass(frozen=True)
 class Manner:
     """``discover``: "exit", "silence", or the code of its error. ``ping``: before each answer to
-    ``initialize`` it pings, and waits for the answer."""
+    ``initialize`` it pings, and waits for the answer. ``mute``: it never answers that."""
 
     discover: str = "-32601"
     version: str = "2025-11-25"
     ping: bool = False
+    mute: bool = False
 
 
 class Exit(Exception):
@@ -120,6 +121,8 @@ class LegacySession:
             raise Rejection(INVALID_REQUEST, "initialize came twice")
         if params.get("protocolVersion") != "2025-11-25" or not params.get("clientInfo"):
             raise Rejection(INVALID_PARAMS, "initialize lacks a version or clientInfo")
+        if self.manner.mute:
+            await asyncio.Event().wait()
         if self.manner.ping:
             await self._ask("ping", say)
         self.agreed = self.manner.version
@@ -205,6 +208,7 @@ def main(arguments: Any = None) -> None:
     parser.add_argument("--discover", default="-32601", help="exit, silence, or an error code")
     parser.add_argument("--version", default="2025-11-25", help="of the protocol")
     parser.add_argument("--ping", action="store_true", help="ping before the answer to initialize")
+    parser.add_argument("--mute", action="store_true", help="never answer initialize")
     asyncio.run(serve(Manner(**vars(parser.parse_args(arguments)))))
 
 

@@ -169,6 +169,7 @@ def test_the_calendars_policy(options: Any, decisions: tuple[str, ...]) -> None:
     assert all(policy.decide("calendar", tool).why for tool in tools)
 
 
+@pytest.mark.must("C91")
 async def test_a_denied_write_never_reaches_the_tool_and_the_model_reads_why() -> None:
     async def create(arguments: dict[str, Any]) -> ToolResult:
         raise AssertionError("it ran")
@@ -251,6 +252,7 @@ def test_a_piped_yes_is_nobodys_word() -> None:
     assert "approved=False" in done.stdout
 
 
+@pytest.mark.must("C91")
 async def test_the_whole_call_is_shown() -> None:
     shown = Terminal()
     arguments = {"z": "x" * 5000, "a": {"list": [1, None, True, 1.5]}, "n": "line\nbreak", "ü": "☀"}
@@ -337,6 +339,7 @@ SPOOFS = {
 
 @pytest.mark.parametrize("what", SPOOFS)
 @pytest.mark.parametrize("where", ["name", "key", "value", "deep", "why"])
+@pytest.mark.case("X03")
 def test_nothing_in_a_call_can_act_on_the_screen(what: str, where: str) -> None:
     text = SPOOFS[what]
     tool_call, why = {

@@ -21,6 +21,7 @@ from mini_agent.errors import (
 )
 from mini_agent.mcp.cache import Cache
 from mini_agent.mcp.changes import listen_filter
+from mini_agent.mcp.contents import parse_contents, parse_prompt, prompt_arguments
 from mini_agent.mcp.exchange import Exchange, Hear, choose_version
 from mini_agent.mcp.headers import mirror_fault, mirrored_headers
 from mini_agent.mcp.listening import Listening
@@ -31,7 +32,6 @@ from mini_agent.mcp.shapes import (
     McpTool,
     parse_call_result,
     parse_discovery,
-    parse_page,
     parse_tools,
     ttl_seconds,
 )
@@ -219,7 +219,7 @@ class McpClient:
         if contents is None:
             with self._exchange.context("resources/read"):
                 result = await self._complete("resources/read", {"uri": uri}, {}, timeout=timeout)
-                contents, _ = parse_page(result, "contents")
+                contents = parse_contents(result)
             self._cache.keep("resources/read", uri, contents, ttl_seconds(result))
         return list(contents)
 
@@ -232,13 +232,11 @@ class McpClient:
     ) -> JsonObject:
         """One prompt, filled in: an object with ``messages`` (server/prompts).
 
-        Raises: McpError.
+        Raises: McpError; TypeError for an argument that is no string.
         """
-        params = {"name": name, "arguments": dict(arguments or {})}
+        params = {"name": name, "arguments": prompt_arguments(arguments)}
         with self._exchange.context("prompts/get", name):
-            result = await self._complete("prompts/get", params, {}, timeout=timeout)
-            parse_page(result, "messages")
-        return result
+            return parse_prompt(await self._complete("prompts/get", params, {}, timeout=timeout))
 
     # -- changes ----------------------------------------------------------------------------------
 

@@ -58,7 +58,6 @@ class LegacyTransport(OneListener):
         self._numbers = itertools.count(1)
         self._finding_out: asyncio.Task[JsonObject] | None = None
         self._background = Background()
-        self._closed = False
         inner.listener = self._heard
         if isinstance(inner, Starting):
             if inner.on_start is not None:
@@ -91,8 +90,6 @@ class LegacyTransport(OneListener):
         Raises: what ``inner`` raises. Where the server speaks neither era, the error of the probe,
         with that of the handshake as a note.
         """
-        if self._closed:
-            raise closed_error()
         discovers = message.get("method") == "server/discover"
         known = self._modern or self._session.version is not None
         if self._finding_out is not None or not known:
@@ -151,8 +148,6 @@ class LegacyTransport(OneListener):
 
     async def _fall_back(self, message: JsonObject, first: McpError) -> JsonObject:
         """Shake hands. Returns the response to the probe when the server was modern after all."""
-        if self._closed:
-            raise first
         silent = isinstance(first, RequestTimeout)  # or only slow to start, whatever its era
         try:
             await self._open(message, again=silent and self._status is None)
@@ -168,7 +163,7 @@ class LegacyTransport(OneListener):
         try:
             await self._session.open(message)
         except TransportClosed:  # with ``again``, this may be what the probe led to, only later
-            if not again or self._closed:
+            if not again:
                 raise
             await self._session.open(message)  # on a process that has not seen the probe
 
@@ -186,14 +181,13 @@ class LegacyTransport(OneListener):
     def _replied(self, message: JsonObject, status: int, headers: Mapping[str, str]) -> None:
         if message.get("method") == "server/discover":
             self._status = status
-        elif not self._modern:
+        else:
             self._session.replied(message, status, headers)
 
     # -- end --------------------------------------------------------------------------------------
 
     async def close(self) -> None:
         """Close ``inner``; what is in flight fails. Idempotent, from any task."""
-        self._closed = True
         await self._session.end()
         await self._inner.close()
         await self._session.close()

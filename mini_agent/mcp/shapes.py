@@ -221,10 +221,10 @@ def parse_page(result: JsonObject, key: str) -> tuple[list[Any], str | None]:
 def parse_input_required(result: JsonObject) -> tuple[JsonObject, str | None]:
     """``(inputRequests, requestState)`` of an input_required result (basic/patterns/mrtr).
 
-    Raises: MalformedMessage when both are missing or of a wrong type.
+    Raises: MalformedMessage when there is neither a request nor a state, or a wrong type.
     """
     shape = _judge(_InputRequired, result, "an input_required result")
-    if shape.inputRequests is None and shape.requestState is None:
+    if not shape.inputRequests and shape.requestState is None:
         raise MalformedMessage(
             "an input_required result needs inputRequests or requestState", excerpt=excerpt(result)
         )

@@ -124,22 +124,6 @@ draw.chain(denied)
 # can tell the user.
 
 # %% [markdown]
-# ## Your turn to press
-#
-# Run this cell and press a button yourself. It starts a fresh calendar, waits for you, and denies
-# after a minute.
-
-# %% tags=["nbval-skip", "skip-execution"]
-async with McpClient(StdioTransport(SERVER), server="calendar") as fresh:
-    mine = await run_agent(
-        PROMPT,
-        model=demo_model(),
-        tools=[mcp_tool_to_tool(fresh, tool) for tool in await fresh.connect()],
-        before_tool_call=guard(policy, ask_in_notebook(timeout=60), server="calendar"),
-    )
-print(mine.text)
-
-# %% [markdown]
 # ## Look closer at Monday
 #
 # This is what the server returned for that day. Read the entry at 11:00.
@@ -165,6 +149,22 @@ draw.error_paths()
 
 # %%
 await calendar.close()
+
+# %% [markdown]
+# ## Your turn to press
+#
+# Run this cell and press a button yourself. It starts a fresh calendar, waits for you, and denies
+# after a minute.
+
+# %% tags=["nbval-skip", "skip-execution"]
+async with McpClient(StdioTransport(SERVER), server="calendar") as fresh:
+    mine = await run_agent(
+        PROMPT,
+        model=demo_model(),
+        tools=[mcp_tool_to_tool(fresh, tool) for tool in await fresh.connect()],
+        before_tool_call=guard(policy, ask_in_notebook(timeout=60), server="calendar"),
+    )
+print(mine.text)
 
 # %% [markdown]
 # ## What changed

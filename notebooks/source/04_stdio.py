@@ -49,8 +49,8 @@ child = await spawn(CALENDAR)
 print("running:", child.returncode is None)
 
 # %% [markdown]
-# One line in, one line out. The line in is a request as in notebook 02, and the day is a Monday
-# with appointments.
+# One line in, one line out. The line in is a request as in notebook 02, for a Tuesday with
+# appointments.
 
 # %%
 from mini_agent.mcp.messages import build_meta, build_request, decode, encode
@@ -63,7 +63,7 @@ def asking(day, request_id=1):
     return build_request(request_id, "tools/call", params, meta=build_meta())
 
 
-child.stdin.write(encode(asking(MONDAY)) + b"\n")
+child.stdin.write(encode(asking(TUESDAY)) + b"\n")
 line = await child.stdout.readline()
 print(decode(line)["result"]["content"][0]["text"])
 
@@ -983,7 +983,7 @@ from mini_agent.mcp.client import McpClient
 
 async with McpClient(StdioTransport(CALENDAR), server="calendar") as client:
     print([tool.name for tool in await client.connect()])
-    print((await client.call("calendar_query", {"date": MONDAY})).content[0]["text"])
+    print((await client.call("calendar_query", {"date": TUESDAY})).content[0]["text"])
 
 # %% [markdown]
 # And a calendar that dies in the middle of a call, drawn from its trace. What began as an exit code

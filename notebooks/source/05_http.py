@@ -1056,6 +1056,9 @@ def mine(request):
 
 print(await ask(at(mine)))
 
+# %% [markdown]
+# And what we opened, we close: the client that we posted with by hand, and the calendar at its port.
+
 # %%
 await by_hand.aclose()
 await running.stop()

@@ -24,7 +24,9 @@ def reply(path: bytes, body: bytes) -> bytes:
         head = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
         return head % len(message) + message
     event = b"event: message\ndata: " + message + b"\n\n"
-    head = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    head = (
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
     return head + b"%x\r\n" % len(event) + event + b"\r\n0\r\n\r\n"
 
 

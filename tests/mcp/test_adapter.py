@@ -119,6 +119,7 @@ async def test_an_input_schema_that_cannot_be_used_is_a_tool_error() -> None:
 @pytest.mark.parametrize(
     ("name", "told"), [("a.b/c v2", "a_b_c_v2"), ("plain-1_x", "plain-1_x"), ("é", "_")]
 )
+@pytest.mark.must("C96")
 def test_names_the_models_api_would_refuse_are_mapped(name: str, told: str) -> None:
     assert model_name(name) == told
 

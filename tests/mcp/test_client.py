@@ -482,6 +482,7 @@ async def test_parallel_rounds_do_not_mix() -> None:
 @pytest.mark.case("L10")
 @pytest.mark.timeout(10)
 @pytest.mark.parametrize("method", ["connect", "call", "read_resource"])
+@pytest.mark.must("C94")
 async def test_silence_ends_at_the_deadline_for_every_method(method: str) -> None:
     transport = Held()
     client = McpClient(transport, server="cal", timeout=0.02)

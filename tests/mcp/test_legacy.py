@@ -358,6 +358,27 @@ async def test_who_leaves_during_the_handshake_cancels_nothing_and_spoils_nothin
     assert peer.sent[-1]["id"] == 2
 
 
+async def test_nobody_is_heard_before_the_handshake_is_through() -> None:
+    met, go = asyncio.Event(), asyncio.Event()
+
+    class Slow(Peer):
+        async def send(self, message: Any, *, envelope: Mapping[str, str] = NO_ENVELOPE) -> Any:
+            if message["method"] == "notifications/initialized":
+                met.set()
+                await go.wait()
+            return await super().send(message)
+
+    peer = Slow(discover=refusal(-32601), initialize=WELCOME)
+    async with over(peer) as transport:
+        first = asyncio.create_task(transport.send(ask(1)))
+        await met.wait()
+        second = asyncio.create_task(transport.send(ask(2)))
+        await asyncio.sleep(0)
+        go.set()
+        await asyncio.gather(first, second)
+    assert peer.methods == [*HANDSHAKE, "tools/call", "tools/call"]
+
+
 @pytest.mark.parametrize("method", ["discover", "initialize"])
 async def test_close_ends_whoever_waits_for_the_handshake(method: str) -> None:
     met, peer = asyncio.Event(), Peer(discover=refusal(-32601), initialize=WELCOME)

@@ -108,8 +108,28 @@ async def test_a_session_that_is_over_is_renewed_and_what_it_refused_is_sent_aga
         assert [name for name, _, _ in posts(older)[4:]] == [
             "tools/call", *HANDSHAKE[1:], "tools/call",
         ]  # fmt: skip
+        assert posts(older)[5] == ("initialize", None, None)
         assert posts(older)[-1][1] == "session-2"
         assert "server/discover" not in [message["method"] for message in older.opened[1].seen]
+
+
+async def test_an_initialize_that_is_not_answered_is_hung_up_on_and_not_cancelled() -> None:
+    async with LegacyHttp(Manner(mute=True)) as older:
+        async with over(HttpTransport(older.url), handshake_timeout=0.05) as transport:
+            errors = [await failure(transport.send(ask(number))) for number in range(2)]
+        assert all("0.05" in error.__notes__[0] for error in errors)
+        assert [name for name, _, _ in posts(older)] == ["server/discover", "initialize"] * 2
+
+
+async def test_a_404_without_a_session_is_an_answer_like_any_other() -> None:
+    welcome = httpx.Response(200, json={"jsonrpc": "2.0", "id": "initialize-1", **WELCOME})
+    refused = {"jsonrpc": "2.0", "id": 5, "error": {"code": -32601, "message": "no"}}
+    inner, requests = web(
+        httpx.Response(400), welcome, httpx.Response(202), httpx.Response(404, json=refused)
+    )
+    async with over(inner) as transport:
+        assert await transport.send(ask(5)) == refused
+    assert len(requests) == 4
 
 
 async def test_many_whose_session_is_over_share_one_new_session() -> None:

@@ -36,6 +36,7 @@ from mini_agent.mcp.legacy import LegacyTransport
 from mini_agent.mcp.messages import parse_response
 from mini_agent.mcp.stdio import StdioTransport
 from mini_agent.mcp.transport import McpTransport
+from mini_agent.trace import Trace
 
 pytestmark = [pytest.mark.timeout(30), pytest.mark.speaks("2025-11-25")]
 
@@ -96,6 +97,17 @@ async def test_a_naive_fallback_reaches_one_older_server_in_four(
             await NaiveFallback(inner).connect()
     finally:
         await inner.close()
+
+
+async def test_close_during_the_probe_is_one_plain_error() -> None:
+    inner, trace = StdioTransport(command("--discover=silence")), Trace()
+    transport = LegacyTransport(inner)
+    transport.trace = trace
+    call = asyncio.create_task(failure(transport.send(ask())))
+    await until(lambda: any(event.what == "sent" for event in trace.events))
+    await transport.close()
+    error = await call
+    assert isinstance(error, TransportClosed) and not hasattr(error, "__notes__")
 
 
 @pytest.mark.must("C37")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 
 import nbformat
@@ -14,6 +15,7 @@ from taken import unaccounted
 from notebooks.build import HERE, SOURCES, build
 from notebooks.path import PATH, PICTURE, README, Stop, picture, with_table
 
+GOAL = 8.0  # seconds for a notebook, its kernel included
 names = sorted(path.stem for path in HERE.glob("*.ipynb"))
 RULES = (
     rules.unexecuted,
@@ -62,9 +64,16 @@ def test_it_keeps_the_rule(rule: Callable[[NotebookNode], list[str]], name: str)
     sys.version_info[:2] != (3, 11), reason="the stored bytes are those of Python 3.11"
 )
 @pytest.mark.parametrize("name", names)
-def test_building_it_again_gives_the_committed_bytes(name: str) -> None:
+def test_building_it_again_gives_the_committed_bytes_in_good_time(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    started = time.monotonic()
     built = build(SOURCES / f"{name}.py")
+    seconds = time.monotonic() - started
+    with capsys.disabled():
+        sys.stdout.write(f"\n{name}: {seconds:.1f} s (goal: {GOAL:.0f} s)\n")
     assert built == (HERE / f"{name}.ipynb").read_text("utf-8"), f"run: make notebooks NB={name}"
+    assert seconds < 3 * GOAL  # a busy machine gets three times the goal
 
 
 @pytest.mark.parametrize("name", names)
