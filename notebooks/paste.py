@@ -14,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 NAME = re.compile(r"([A-Za-z_][\w.]*)(?:\(([\w\s,]*)\))?")
+SECTION = re.compile(r"^ *# -- .* -+$\n?", re.MULTILINE)
 PRAGMA = re.compile(r" +# (?:noqa|type: ignore|fmt: skip|pragma:).*$", re.MULTILINE)
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -129,7 +130,10 @@ def cut(source: str, node: ast.stmt, only: tuple[str, ...] | None = None) -> str
         if n not in dropped
     ]
     text = "\n".join(kept).strip()
-    return text if only is None else text.replace(":\n\n", ":\n", 1)
+    if only is None:
+        return text
+    text = SECTION.sub("", text).strip()  # a heading over methods that are not here
+    return re.sub(r"\n{3,}", "\n\n", text).replace(":\n\n", ":\n", 1)
 
 
 def inside_strings(lines: list[str], node: ast.stmt) -> set[int]:

@@ -744,8 +744,7 @@ from mini_agent.mcp.shapes import (
 
 # %% [markdown]
 # It is told how to reach the server and whom to ask. One line decides something: the client says that
-# it can put questions to a user only if there is somebody who does. The comments below it are the
-# headings of what follows.
+# it can put questions to a user only if there is somebody who does.
 
 # %% include mini_agent.mcp.client.McpClient(__init__)
 print(*list(inspect.signature(McpClient).parameters)[1:], sep=", ")
