@@ -15,8 +15,9 @@ QUIET_LAB := --LabApp.news_url=None \
   --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate
 
 SUITE_READY := build/conformance/.ready
+PEERS_READY := build/peers/.ready
 
-.PHONY: help lab test conformance demo doctor notebooks check clean
+.PHONY: help lab test conformance peers demo doctor notebooks check clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -35,6 +36,8 @@ test: $(READY) ## run everything: ruff, mypy, pytest, nbval on each notebook
 
 conformance: $(SUITE_READY) ## the official conformance suite judges our client and our server
 	@$(PY) tests/conformance/run.py
+
+peers: $(PEERS_READY) ## install the older servers that tests/interop drives
 
 demo: $(READY) ## one full round of the agent against a calendar server, in this terminal
 	@.venv/bin/mini-agent demo
@@ -69,4 +72,9 @@ $(SUITE_READY): $(READY)
 	@echo "Setting up Node and the conformance suite; this takes a minute, once."
 	@$(PIP) install -qq -e '.[conformance]' -c constraints.txt
 	@mkdir -p $(@D)
+	@touch $@
+
+$(PEERS_READY): $(SUITE_READY) tests/interop/peers.py tests/interop/npm/package-lock.json tests/interop/sqlite.txt
+	@echo "Installing servers of the older handshake; this takes half a minute, once."
+	@$(PY) tests/interop/peers.py
 	@touch $@

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
@@ -43,6 +44,17 @@ class Broken:
 
 Turn: TypeAlias = Sequence[ModelEvent] | Status | Broken
 
+MAX_HEAD = 64 * 1024
+"""How many bytes a request line and its headers may have."""
+
+
+class Unreadable(Exception):
+    """A request that is no HTTP or holds no JSON. ``status`` is what it is answered with."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.status = status
+
 
 class AnthropicApi:
     """Answers request after request with the next turn; ``requests`` keeps their bodies.
@@ -60,7 +72,12 @@ class AnthropicApi:
 
     async def start(self) -> str:
         """Listen, and return the base URL."""
-        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(
+            self._connected,
+            "127.0.0.1",
+            0,
+            limit=16 * MAX_HEAD,  # above: read whole, then refused
+        )
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
         return self.url
 
@@ -107,7 +124,11 @@ class AnthropicApi:
             writer.close()
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        method, path, headers, body = await read_request(reader)
+        try:
+            method, path, headers, body = await read_request(reader)
+        except Unreadable as error:
+            writer.write(error_response(error.status, "invalid_request_error", str(error)))
+            return
         refused = refusal(method, path, headers, body)
         if refused is not None:
             writer.write(error_response(refused[0], "invalid_request_error", refused[1]))
@@ -127,13 +148,34 @@ class AnthropicApi:
 
 
 async def read_request(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str], Any]:
-    """Method, path, headers (names in lower case) and JSON body of one HTTP/1.1 request."""
-    head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    method, path, _ = head[0].split(" ", 2)
-    pairs = (line.partition(":") for line in head[1:] if line)
+    """Method, path, headers (names in lower case) and JSON body of one HTTP/1.1 request.
+
+    Raises: Unreadable; IncompleteReadError when the client leaves in the middle of it.
+    """
+    first, *lines = (await read_head(reader)).decode("latin-1").split("\r\n")
+    pairs = (line.partition(":") for line in lines if line)
     headers = {name.lower(): value.strip() for name, _, value in pairs}
-    raw = await reader.readexactly(int(headers.get("content-length", "0")))
-    return method, path.partition("?")[0], headers, json.loads(raw) if raw else None
+    line = re.fullmatch(r"(\S+) (\S+) HTTP/1\.[01]", first)
+    length = headers.get("content-length", "0")
+    if line is None or not re.fullmatch("[0-9]{1,9}", length):
+        raise Unreadable(400, "the request line or its Content-Length is no HTTP/1.1")
+    raw = await reader.readexactly(int(length))
+    try:
+        return line[1], line[2].partition("?")[0], headers, json.loads(raw) if raw else None
+    except (ValueError, RecursionError) as cause:
+        raise Unreadable(400, "the body is no JSON") from cause
+
+
+async def read_head(reader: asyncio.StreamReader) -> bytes:
+    """Everything before the body.
+
+    Raises: Unreadable above MAX_HEAD bytes.
+    """
+    with contextlib.suppress(asyncio.LimitOverrunError):
+        head = await reader.readuntil(b"\r\n\r\n")
+        if len(head) <= MAX_HEAD:
+            return head
+    raise Unreadable(431, f"the headers have more than {MAX_HEAD} bytes")
 
 
 def refusal(
@@ -148,6 +190,8 @@ def refusal(
         return 400, "this endpoint only streams"
     if not {"model", "max_tokens", "messages"} <= body.keys():
         return 400, "model, max_tokens and messages are required"
+    if not isinstance(body["messages"], list) or not body["messages"]:
+        return 400, "messages: must be a list of at least one"
     before = None
     for message in body["messages"]:
         try:

@@ -129,7 +129,7 @@ class FaultServer:
             await self._answer(SocketCall(message, self.calendar, self._later, writer), reader)
         except Cut:
             writer.transport.abort()
-        except (OSError, EOFError, ValueError, Rejection):
+        except (OSError, EOFError, ValueError, asyncio.LimitOverrunError, Rejection):
             writer.transport.abort()  # the client is gone, or sends no POST of ours
         finally:
             writer.close()

@@ -42,7 +42,7 @@ def check_headers(message: Message, headers: Headers, server: Server) -> None:
     method = message.get("method")
     _compare("MCP-Protocol-Version", _required(headers, "MCP-Protocol-Version"), version)
     _compare("Mcp-Method", _required(headers, "Mcp-Method"), method)
-    if method in NAMED_BY:
+    if isinstance(method, str) and method in NAMED_BY:
         _compare("Mcp-Name", _decoded("Mcp-Name", headers), params.get(NAMED_BY[method]))
     if method == "tools/call":
         _check_parameters(params, headers, server.tools or ())

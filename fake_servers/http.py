@@ -65,7 +65,7 @@ class HttpServer:
 
         config = uvicorn.Config(
             self.app, http="h11", ws="none", lifespan="off", timeout_keep_alive=60,
-            log_config=None, access_log=False, log_level="warning",
+            log_config=None, access_log=False, log_level="error",
         )  # fmt: skip
         config.load()
         running = uvicorn.Server(config)  # its serve() would catch SIGINT and look every 0.1 s

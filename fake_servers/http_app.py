@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -180,7 +181,7 @@ def _ranks(accept: str) -> dict[str, float]:
     for item in accept.split(","):
         kind, _, parameters = item.partition(";")
         q = parameters.strip().removeprefix("q=")
-        ranks[kind.strip().lower()] = float(q) if q.replace(".", "", 1).isdigit() else 1.0
+        ranks[kind.strip().lower()] = float(q) if re.fullmatch(r"[01](\.[0-9]*)?", q) else 1.0
     return ranks
 
 

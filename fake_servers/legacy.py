@@ -135,7 +135,8 @@ class LegacySession:
 
     async def _ask(self, method: str, say: Say) -> Message:
         request_id = f"server-{next(self._numbers)}"
-        future = self._asked[request_id] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Message] = asyncio.get_running_loop().create_future()
+        self._asked[request_id] = future
         say({"jsonrpc": "2.0", "id": request_id, "method": method})
         return await future
 

@@ -1,7 +1,9 @@
 """The same agent in a terminal: ``mini-agent demo``, or ``mini-agent --server 'COMMAND …'``.
 
-Exit codes: 0 all went well; 1 a protocol error, said in one line with whose fault it was; 2 the
-command line is wrong; 3 the tool that was called reported an error; 130 interrupted.
+Exit codes: 0 all went well; 1 a protocol error, said in one line with whose fault it was, or an
+output that cannot be written; 2 the
+command line is wrong; 3 the tool that was called reported an error; 130 interrupted (128 and the
+number of any other signal).
 """
 
 from __future__ import annotations
@@ -10,19 +12,21 @@ import argparse
 import asyncio
 import contextlib
 import json
+import re
 import shlex
 import sys
-import tempfile
 import traceback
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 from mini_agent.agent import run_agent
 from mini_agent.approval import Policy, ask_in_terminal, calendar_policy, guard, scripted
+from mini_agent.chat import model_failures, model_for, next_prompt, session_file
 from mini_agent.demo import PROMPT, SERVER, demo_model
 from mini_agent.errors import McpError
+from mini_agent.keyboard import Lines
 from mini_agent.mcp import (
     HttpTransport,
     McpClient,
@@ -31,11 +35,21 @@ from mini_agent.mcp import (
     format_result,
     mcp_tool_to_tool,
 )
+from mini_agent.mcp.endpoint import is_loopback
 from mini_agent.mcp.legacy import LegacyTransport
-from mini_agent.model_client import DEFAULT_MODEL, AnthropicModelClient, ModelStreamError, NoApiKey
+from mini_agent.model_client import DEFAULT_MODEL, ModelStreamError
 from mini_agent.session import SessionError
+from mini_agent.shell import (
+    OutputFailed,
+    UsageError,
+    closing_on_signals,
+    complain,
+    prepare_streams,
+    put,
+)
 from mini_agent.terminal import Screen, fault_line, say, tool_lines
 from mini_agent.trace import Trace
+from mini_agent.visible import visible
 
 DEFAULTS: dict[str, Any] = {
     "server": None,
@@ -46,34 +60,58 @@ DEFAULTS: dict[str, Any] = {
 }  # not argparse's, so that an option may stand before the command and after it
 
 
-class UsageError(Exception):
-    """What the user typed cannot be used; the message says what to type instead."""
+LEAKY = re.compile(r"[^\s'\"]*:[^\s'\"]*[@?][^\s'\"]*")
+A_URL = re.compile(r"https?[:/]|[a-z][a-z0-9+.-]+:/|[^\s/\\]*:[^\s/\\]*@", re.IGNORECASE)
+"""Also what was meant as one, such as ``https:/user:secret@host``: shown as a command, it leaks."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
-    arguments = parser().parse_args(argv, argparse.Namespace(**DEFAULTS))
+    prepare_streams()
     try:
-        return int(asyncio.run(arguments.run(arguments)))
-    except (UsageError, NoApiKey, SessionError, McpError, ModelStreamError) as error:
+        return said_in_one_line(parser().parse_args(argv, argparse.Namespace(**DEFAULTS)))
+    except OutputFailed as error:
+        if isinstance(error.__cause__, BrokenPipeError):
+            return 128 + 13  # as if SIGPIPE had ended us: whoever reads has read enough
+        complain(fault_line(error))
+        return 1
+
+
+def said_in_one_line(arguments: argparse.Namespace) -> int:
+    """The command's exit code. An error that it foresees is one line on stderr."""
+    try:
+        return asyncio.run(closing_on_signals(arguments.run(arguments)))
+    except (UsageError, SessionError, McpError, ModelStreamError) as error:
         if arguments.debug:
-            traceback.print_exception(error)
-        sys.stderr.write(fault_line(error) + "\n")
+            complain("".join(traceback.format_exception(error)).rstrip())
+        complain(fault_line(error))
         return 1 if isinstance(error, McpError | ModelStreamError) else 2
     except KeyboardInterrupt:
-        sys.stderr.write("mini-agent: interrupted\n")
+        complain("mini-agent: interrupted")
         return 130
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse hides that its help could not be written, and repeats words that hold a secret."""
+
+    def print_help(self, file: Any = None) -> None:
+        """Write the help to stdout, as everything else is."""
+        put(self.format_help())
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and leave with code 2."""
+        super().error(visible(LEAKY.sub("…", message)))
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
-    shared = argparse.ArgumentParser(add_help=False, argument_default=argparse.SUPPRESS)
+    shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)
     shared.add_argument("--server", metavar="SERVER", help="a command in quotes, or a URL")
     shared.add_argument("--timeout", type=seconds, help="seconds for one request (30)")
     shared.add_argument("--debug", action="store_true", help="add the traceback to an error")
     shared.add_argument("--model", help=f"the model to chat with ({DEFAULT_MODEL})")
     shared.add_argument("--session", metavar="FILE", help="keep the conversation in FILE")
-    top = argparse.ArgumentParser(
+    top = Parser(
         prog="mini-agent", parents=[shared], description="An agent that reaches MCP servers."
     )
     top.set_defaults(run=chat)
@@ -119,7 +157,7 @@ async def demo(arguments: argparse.Namespace) -> int:
             on_event=Screen(),
             trace=trace,
         )
-    sys.stdout.write(f"\nWhat each layer saw:\n\n{trace.table()}\n")
+    put(f"\nWhat each layer saw:\n\n{trace.table()}\n")
     return 0
 
 
@@ -128,8 +166,10 @@ async def tools(arguments: argparse.Namespace) -> int:
     async with connected(arguments) as client:
         for name, description in tool_lines(client.tools):
             say("tool", f"{name}\n{description}")
+        if not client.tools:
+            say("tool", "no tools")
         for why in client.left_out:
-            say("left out", why)
+            say("left out", visible(why))
     return 0
 
 
@@ -142,7 +182,7 @@ async def call(arguments: argparse.Namespace) -> int:
             raise UsageError(f"the server has no tool {arguments.name}; it has: {names}")
         try:
             result = await client.call(arguments.name, given)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"the arguments cannot be sent: {error}") from error
     say("error" if result.is_error else "result", format_result(result))
     return 3 if result.is_error else 0
@@ -150,35 +190,26 @@ async def call(arguments: argparse.Namespace) -> int:
 
 async def chat(arguments: argparse.Namespace) -> int:
     """Talk to a real model that has the server's tools; every call is asked about."""
-    model = AnthropicModelClient(arguments.model)
-    async with connected(arguments) as client, session_file(arguments.session) as path:
-        tools = [mcp_tool_to_tool(client, tool) for tool in client.tools]
-        say("tools", ", ".join(tool.spec.name for tool in tools) or "none")
-        try:
-            while (prompt := await asyncio.to_thread(ask_user)) is not None:
-                with model_failures():
+    client = client_for(arguments)
+    model = model_for(arguments.model)
+    lines = Lines(sys.stdin)
+    try:
+        async with client, session_file(arguments.session) as path:
+            tools = [mcp_tool_to_tool(client, tool) for tool in await client.connect()]
+            say("tools", ", ".join(tool.spec.name for tool in tools) or "no tools")
+            while (prompt := await next_prompt(lines)) is not None:
+                with model_failures(), contextlib.closing(Screen()) as screen:
                     await run_agent(
                         prompt,
                         model=model,
                         tools=tools,
                         before_tool_call=guard(Policy([]), ask_in_terminal(), server=client.server),
                         session_path=path,
-                        on_event=Screen(),
+                        on_event=screen,
                     )
-        finally:
-            await model.close()
+    finally:
+        await model.close()
     return 0
-
-
-@contextlib.contextmanager
-def model_failures() -> Iterator[None]:
-    """What the anthropic package raises leaves as one ModelStreamError."""
-    import anthropic
-
-    try:
-        yield
-    except anthropic.APIError as error:
-        raise ModelStreamError(f"the model's service failed: {error}") from error
 
 
 # -- what they share ------------------------------------------------------------------------------
@@ -187,11 +218,19 @@ def model_failures() -> Iterator[None]:
 @contextlib.asynccontextmanager
 async def connected(arguments: argparse.Namespace) -> AsyncIterator[McpClient]:
     """A connected client for ``--server``, closed afterwards."""
-    transport = transport_for(arguments.server)
-    name = server_name(arguments.server)
-    async with McpClient(transport, server=name, timeout=arguments.timeout) as client:
+    async with client_for(arguments) as client:
         await client.connect()
         yield client
+
+
+def client_for(arguments: argparse.Namespace) -> McpClient:
+    """A client for ``--server``, with a short name for messages.
+
+    Raises: UsageError saying what to type.
+    """
+    transport = transport_for(arguments.server)
+    name = server_name(arguments.server.strip())
+    return McpClient(transport, server=name, timeout=arguments.timeout)
 
 
 def transport_for(server: str | None) -> McpTransport:
@@ -199,19 +238,35 @@ def transport_for(server: str | None) -> McpTransport:
 
     Raises: UsageError saying what to type.
     """
-    if not server or not server.strip():
+    server = (server or "").strip()
+    if not server:
         raise UsageError("say which server: --server 'COMMAND …' or --server URL; or try: demo")
     try:
-        if "://" in server:
-            return LegacyTransport(HttpTransport(server))
+        if A_URL.match(server):
+            return LegacyTransport(HttpTransport(usable_url(server)))
         return LegacyTransport(StdioTransport(shlex.split(server)))
     except ValueError as error:
         raise UsageError(f"--server: {error}") from error
 
 
+def usable_url(url: str) -> str:
+    """``url``, unless it is refused in words for a program where a person needs others.
+
+    Raises: ValueError.
+    """
+    parts = urlsplit(url)
+    if "@" in parts.netloc:
+        raise ValueError("the URL holds credentials, which could end up in logs; leave them out")
+    if parts.scheme == "http" and parts.hostname and not is_loopback(parts.hostname):
+        raise ValueError(f"http:// to {parts.hostname} could be read on the way; use https://")
+    return url
+
+
 def server_name(server: str) -> str:
     """A short name for messages: the host or the program, nothing that could be a secret."""
-    return urlsplit(server).hostname or "" if "://" in server else Path(shlex.split(server)[0]).name
+    if A_URL.match(server):
+        return urlsplit(server).hostname or ""
+    return Path(shlex.split(server)[0]).name
 
 
 def json_object(text: str) -> dict[str, Any]:
@@ -226,31 +281,11 @@ def json_object(text: str) -> dict[str, Any]:
             f"the arguments are not JSON: {error.msg} at column {error.colno}; "
             'write an object in single quotes, like \'{"date": "2026-08-03"}\''
         ) from error
+    except (ValueError, RecursionError) as error:  # a number, or a nesting, beyond all use
+        raise UsageError(f"the arguments are JSON that cannot be read: {error}") from error
     if not isinstance(value, dict):
         raise UsageError(f"the arguments must be a JSON object, not {type(value).__name__}")
     return value
-
-
-def ask_user() -> str | None:
-    """The next line that says something, None at the end of the input."""
-    while True:
-        sys.stdout.write("> ")
-        sys.stdout.flush()
-        line = sys.stdin.readline()
-        if not line:
-            return None
-        if line.strip():
-            return line.strip()
-
-
-@contextlib.asynccontextmanager
-async def session_file(path: str | None) -> AsyncIterator[Path]:
-    """``path``, or a file that lasts as long as this conversation."""
-    if path is not None:
-        yield Path(path)
-        return
-    with tempfile.TemporaryDirectory(prefix="mini-agent-") as folder:
-        yield Path(folder) / "session.jsonl"
 
 
 if __name__ == "__main__":

@@ -6,7 +6,8 @@ It knows Tool and ToolSpec and nothing of what stands behind them. Whatever happ
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+import contextlib
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,10 +23,11 @@ from mini_agent.calls import (
     Run,
     ToolFinished,
     answer,
+    check_event,
     skip,
     tell,
 )
-from mini_agent.session import load_session, save_session
+from mini_agent.session import SessionError, load_session, save_session
 from mini_agent.trace import Trace, following
 from mini_agent.types import (
     CUT_SHORT,
@@ -33,6 +35,7 @@ from mini_agent.types import (
     Done,
     Message,
     ModelClient,
+    ModelEvent,
     Text,
     Tool,
     ToolCall,
@@ -64,7 +67,7 @@ async def run_agent(
     prompt: str,
     *,
     model: ModelClient,
-    tools: Sequence[Tool],
+    tools: Iterable[Tool],
     system: str = "",
     before_tool_call: BeforeToolCall | None = None,
     session_path: str | Path | None = None,
@@ -79,9 +82,10 @@ async def run_agent(
     gets every event as it happens.
 
     Raises: ValueError for an empty prompt, ``max_turns`` below 1, two tools of one name, a model
-    whose turn ends without Done; SessionError; whatever the model's service, a tool, a hook or
-    ``on_event`` raises, and CancelledError, unchanged, once each call has its result and the
-    conversation is saved.
+    whose turn ends without Done, a call that cannot be saved; TypeError for what is no event;
+    SessionError; whatever the model's service, a tool, a hook or ``on_event`` raises, and
+    CancelledError, unchanged, once each call has its result and the conversation is saved. Where
+    saving fails too, that is a note on it.
     """
     if max_turns < 1:
         raise ValueError(f"max_turns must be at least 1, not {max_turns}")
@@ -96,13 +100,11 @@ async def run_agent(
         content, calls, stop_reason = await ask_model(run, model, system, messages)
         cut = stop_reason in CUT_SHORT
         results: list[Block] = []
-        try:
+        with kept(messages, session_path, assistant=content, user=results):
             if cut:
                 skip(run, calls, results, NOT_RUN)
             else:
                 await answer(run, calls, results)
-        finally:
-            keep(messages, session_path, assistant=content, user=results)
         if cut or not calls:
             break
     else:
@@ -116,7 +118,8 @@ async def ask_model(
 ) -> tuple[list[Block], list[ToolCall], str]:
     """One turn of the model: its content blocks, the calls among them, why it stopped.
 
-    Raises: ValueError when the turn ends without Done; what the model and ``on_event`` raise.
+    Raises: ValueError when the turn ends without Done; what check_event, the model and
+    ``on_event`` raise.
     """
     content: list[Block] = []
     calls: list[ToolCall] = []
@@ -125,6 +128,7 @@ async def ask_model(
     stream = model.stream(system=system, messages=messages, tools=specs)
     try:
         async for event in stream:
+            check_event(event, calls)
             await tell(run, event)
             match event:
                 case Text():
@@ -134,14 +138,23 @@ async def ask_model(
                     content.append(tool_use_block(event))
                 case Done():
                     stop_reason = event.stop_reason
-    finally:
-        if isinstance(stream, AsyncGenerator):
-            await stream.aclose()
+    except BaseException as failure:
+        await close_after(failure, stream)
+        raise
     if not stop_reason:
         raise ValueError("the model's turn ended without Done, which every turn yields last")
     content = [block for block in content if block.get("text", "-").strip()]
     note_turn(run, content)
     return content, calls, stop_reason
+
+
+async def close_after(failure: BaseException, stream: AsyncIterator[ModelEvent]) -> None:
+    """Close the model's stream while ``failure`` is on its way up: nothing may take its place."""
+    if isinstance(stream, AsyncGenerator):
+        try:
+            await stream.aclose()
+        except Exception as error:
+            raise failure from error
 
 
 def note_turn(run: Run, content: list[Block]) -> None:
@@ -161,14 +174,31 @@ def keep(messages: list[Message], path: str | Path | None, **by_role: list[Block
         save_session(path, messages)
 
 
-def by_name(tools: Sequence[Tool]) -> dict[str, Tool]:
+@contextlib.contextmanager
+def kept(
+    messages: list[Message], path: str | Path | None, **by_role: list[Block]
+) -> Iterator[None]:
+    """``keep`` at the end of a ``with``. What is raised in it goes on, also when saving fails."""
+    try:
+        yield
+    except BaseException as failure:
+        try:
+            keep(messages, path, **by_role)
+        except SessionError as error:
+            failure.add_note(f"The conversation could not be saved either: {error}")
+        raise
+    keep(messages, path, **by_role)
+
+
+def by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     """The tools by name.
 
     Raises: ValueError when two share one: the model could not say which it means.
     """
-    named = {tool.spec.name: tool for tool in tools}
-    if len(named) < len(tools):
-        names = [tool.spec.name for tool in tools]
+    listed = list(tools)
+    named = {tool.spec.name: tool for tool in listed}
+    if len(named) < len(listed):
+        names = [tool.spec.name for tool in listed]
         twice = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(f"two tools share the name {', '.join(twice)}; rename one")
     return named

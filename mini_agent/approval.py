@@ -6,21 +6,22 @@ a rule that denies, a question with nobody to answer it, an answer that is not y
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import io
 import sys
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, TextIO, TypeAlias, get_args
 
+from mini_agent.keyboard import Lines, is_terminal
 from mini_agent.types import Approval, BeforeToolCall, ToolCall
 from mini_agent.visible import visible, visible_json
 
 Decision: TypeAlias = Literal["allow", "ask", "deny"]
 Approver: TypeAlias = Callable[[ToolCall, str], Approval | Awaitable[Approval]]
 """Asks somebody about a call; the text is why it is asked. One signature for every approver."""
+
+DROPPED = "What was typed before this question does not answer it and was dropped.\n"
 
 
 def deny_bash_by_default(call: ToolCall) -> Approval:
@@ -146,20 +147,31 @@ def ask_in_terminal(stdin: TextIO | None = None, stdout: TextIO | None = None) -
     """An approver that shows the whole call and waits for ``y``; anything else is no.
 
     So is the end of input, and a stdin or stdout that is no terminal: a pipe has nobody's word.
+    Only what is typed after the question answers it: what came before is dropped, and said to be.
     """
 
     async def approve(call: ToolCall, why: str) -> Approval:
         source, shown = stdin or sys.stdin, stdout or sys.stdout
-        if not (source.isatty() and shown.isatty()):
+        if not (is_terminal(source) and is_terminal(shown)):
             return Approval(False, "there is no terminal to ask in")
-        shown.write(question(call, why))
-        shown.flush()
-        answer = await read_line(source)
-        if answer.strip().lower() in ("y", "yes"):
+        try:
+            about, _, asked = question(call, why).rpartition("\n")
+        except RecursionError:
+            return Approval(False, "its arguments are nested too deeply to be shown")
+        show(shown, about + "\n")
+        lines = Lines(source)
+        show(shown, (DROPPED if await lines.drop() else "") + asked)
+        if (await lines.read()).strip().lower() in ("y", "yes"):
             return Approval(True, "approved in the terminal")
         return Approval(False, "denied in the terminal")
 
     return approve
+
+
+def show(stream: TextIO, text: str) -> None:
+    """Write ``text`` so that it is seen now."""
+    stream.write(text)
+    stream.flush()
 
 
 def question(call: ToolCall, why: str) -> str:
@@ -172,22 +184,3 @@ def question(call: ToolCall, why: str) -> str:
     lines = [f"Tool: {name}", f"Why it is asked: {visible(why)}" if why else ""]
     lines += ["Arguments:", visible_json(call.input), f"Allow {name}? [y/N] "]
     return "\n".join(line for line in lines if line)
-
-
-async def read_line(source: TextIO) -> str:
-    """One line, "" at the end of input, while the event loop goes on.
-
-    A thread blocked in readline cannot be cancelled and would hold up Ctrl-C, so where the loop
-    can watch the terminal (not on Windows) we read only once there is a line.
-    """
-    loop = asyncio.get_running_loop()
-    ready = asyncio.Event()
-    try:
-        loop.add_reader(source.fileno(), ready.set)
-    except (NotImplementedError, io.UnsupportedOperation, PermissionError):
-        return await asyncio.to_thread(source.readline)
-    try:
-        await ready.wait()
-    finally:
-        loop.remove_reader(source.fileno())
-    return source.readline()

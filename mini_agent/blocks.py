@@ -1,13 +1,20 @@
-"""Anthropic's message shape: the content blocks that a conversation is made of, built and read."""
+"""Anthropic's message shape: the content blocks that a conversation is made of, built and read.
+
+And what such a block can hold at all: ``json_fault`` and ``utf8_safe``.
+"""
 
 from __future__ import annotations
 
 import copy
-from typing import TypeAlias
+import json
+from typing import Any, TypeAlias
 
 from mini_agent.types import JsonObject, Message, ToolCall, ToolResult
 
 Block: TypeAlias = JsonObject
+
+DEEPEST = 200
+"""How many levels of lists and objects a call's input may have."""
 
 
 def text_block(text: str) -> Block:
@@ -51,3 +58,39 @@ def text_of(content: list[Block]) -> str:
 def tool_use_ids(message: Message) -> list[str]:
     """The ids of the calls in a message, in order."""
     return [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+
+
+def json_fault(value: Any, room: int = DEEPEST) -> str:
+    """Why ``value`` cannot be kept as JSON, "" when it can.
+
+    No JSON: a number that is not finite (``1e999`` is read as one), a key that is no string, an
+    object of Python's. No UTF-8: a lone surrogate. And more than DEEPEST levels, which one parser
+    reads and another does not.
+    """
+    if not isinstance(value, dict | list | tuple):
+        return _scalar_fault(value)
+    if not room:
+        return f"it is nested deeper than {DEEPEST} levels"
+    if isinstance(value, dict) and not all(isinstance(key, str) for key in value):
+        return "it has a key that is no string"
+    held = [*value, *value.values()] if isinstance(value, dict) else value
+    return next(filter(None, (json_fault(inner, room - 1) for inner in held)), "")
+
+
+def _scalar_fault(value: Any) -> str:
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode("utf-8")
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return ""
+
+
+def utf8_safe(value: Any) -> Any:
+    r"""JSON data with each lone surrogate, which has no UTF-8, as its escape, ``\ud800``."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {utf8_safe(key): utf8_safe(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [utf8_safe(inner) for inner in value]
+    return value

@@ -9,13 +9,23 @@ from __future__ import annotations
 import asyncio
 import copy
 import inspect
+import reprlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from mini_agent.blocks import Block, result_block
+from mini_agent.blocks import Block, json_fault, result_block
 from mini_agent.trace import Trace, following
-from mini_agent.types import Approval, BeforeToolCall, ModelEvent, Tool, ToolCall, ToolResult
+from mini_agent.types import (
+    Approval,
+    BeforeToolCall,
+    Done,
+    ModelEvent,
+    Text,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 
 FAILED = "tool execution failed"
 SKIPPED = "skipped: an earlier call in this turn failed"
@@ -53,6 +63,27 @@ class Run:
     before_tool_call: BeforeToolCall | None
     on_event: OnEvent | None
     trace: Trace
+
+
+def check_event(event: ModelEvent, calls: Sequence[ToolCall]) -> None:
+    """Check an event before anything is done with it: no call runs that could not be kept.
+
+    ``calls`` are those of the same turn that came before it.
+
+    Raises: TypeError for what is no event, or holds other types than it says; ValueError for a
+    call that json_fault finds fault with, or whose id an earlier one has.
+    """
+    match event:
+        case Text(str()) | Done(str()):
+            return
+        case ToolCall(str(), str(), dict()):
+            fault = json_fault(event.input) or json_fault([event.id, event.name])
+        case _:
+            raise TypeError(f"the model's turn holds {reprlib.repr(event)}, which is no event")
+    if event.id in [call.id for call in calls]:
+        fault = f"an earlier one has its id, {event.id}"
+    if fault:
+        raise ValueError(f"the call to {event.name!r} cannot be kept: {fault}")
 
 
 async def answer(run: Run, calls: Sequence[ToolCall], results: list[Block]) -> None:
@@ -116,14 +147,15 @@ async def ask_hook(run: Run, call: ToolCall) -> Approval:
 async def execute(run: Run, call: ToolCall) -> ToolResult:
     """Run the tool. Its own failures are results; an exception is the host's.
 
-    Raises: TypeError for a result that is no ToolResult with text; what the tool raises.
+    Raises: TypeError for a result that is no ToolResult of a text and a bool; what the tool raises.
     """
     result = await run.tools[call.name].execute(copy.deepcopy(call.input))
-    if not (isinstance(result, ToolResult) and isinstance(result.content, str)):
-        raise TypeError(
-            f"tool {call.name} returned {type(result).__name__}, not a ToolResult with text"
-        )
-    return result
+    match result:
+        case ToolResult(str(), bool()):
+            return result
+    raise TypeError(
+        f"tool {call.name} returned {type(result).__name__}, not a ToolResult of a text and a bool"
+    )
 
 
 def skip(run: Run, calls: Sequence[ToolCall], results: list[Block], why: str) -> None:

@@ -12,7 +12,8 @@ from mini_agent.model_client import Request, ScriptedModel
 from mini_agent.types import ModelEvent, Text, ToolCall
 
 PROMPT = "I need an hour with the design team on Monday. Is 15:00 free? If it is, book it."
-SERVER = (sys.executable, "-m", "fake_servers.calendar")
+SERVER = (sys.executable, "-P", "-m", "fake_servers.calendar")
+"""-P: a file of that name in the working directory is not what is meant."""
 
 
 def demo_model() -> ScriptedModel:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from mini_agent.dot import Dot, DotError, find_dot, render
+from mini_agent.dot import Dot, DotError, find_dot, render, tidy
 
 INSTALL = "python -m pip install -e '.[dev]' -c constraints.txt"
 DEADLINE = 20.0  # seconds for a child process; a healthy one answers in a fraction of the first
@@ -58,28 +58,37 @@ def package_installed(version: Callable[[str], str] = version_of) -> Check:
 
 
 def kernel_command() -> str:
-    """The program of the ``python3`` kernel, "" when there is no such kernel."""
+    """The program of the ``python3`` kernel, "" when there is no such kernel.
+
+    Raises: ValueError when its kernel.json is broken.
+    """
     try:
         from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+        from traitlets import TraitError
     except ImportError:
         return ""
     try:
         return str(KernelSpecManager().get_kernel_spec("python3").argv[0])
     except NoSuchKernel:
         return ""
+    except (OSError, ValueError, TypeError, AttributeError, LookupError, TraitError) as cause:
+        raise ValueError("a python3 kernel whose kernel.json is broken") from cause
 
 
 def kernel_is_this_python(
     command: Callable[[], str] = kernel_command, executable: str = sys.executable
 ) -> Check:
     """A notebook runs in this environment. A bare ``python`` means the one that runs Jupyter."""
-    program = command()
+    try:
+        program, found = command(), "no python3 kernel"
+    except ValueError as error:
+        program, found = "", str(error)
     same_folder = os.path.dirname(program) in ("", os.path.dirname(executable))
     return Check(
         "the notebooks' kernel is this Python",
         bool(program) and same_folder,
         "python -m ipykernel install --sys-prefix --name python3",
-        program or "no python3 kernel",
+        program or found,
     )
 
 
@@ -116,7 +125,7 @@ def dot_draws(find: Callable[[], Dot | None] = find_dot) -> Check:
     """The drawings are made by ``dot``: graphviz-pure's beside this interpreter, else PATH's."""
     dot = find()
     try:
-        drawn = dot is not None and "</svg>" in render(dot, "digraph { a -> b }")
+        drawn = dot is not None and bool(tidy(render(dot, "digraph { a -> b }"), "a to b"))
         found = "no dot program"
     except DotError as error:
         drawn, found = False, str(error)

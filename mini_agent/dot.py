@@ -107,7 +107,7 @@ def image(svg: str, alt: str) -> str:
 def render(dot: Dot, source: str) -> str:
     """What the program makes of ``source``, as raw SVG text.
 
-    Raises: DotError with the program's own first words.
+    Raises: DotError with the program's own first words, or when it wrote no UTF-8.
     """
     caption = [] if dot.ours else [f"-Glabel={OTHER_DOT}", "-Glabelloc=b", "-Gfontsize=11"]
     try:
@@ -120,16 +120,24 @@ def render(dot: Dot, source: str) -> str:
         raise DotError(f"{dot.program} could not draw this: {said or 'it said nothing'}") from error
     except (OSError, subprocess.TimeoutExpired) as error:
         raise DotError(f"{dot.program} could not be run: {error}") from error
-    return done.stdout.decode("utf-8")
+    try:
+        return done.stdout.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DotError(f"{dot.program} wrote something that is not UTF-8") from error
 
 
 def tidy(svg: str, alt: str) -> str:
     """The same picture with a name for screen readers, and without comments, ids and node titles.
 
     Fonts get fallbacks of the same width. The same input gives the same bytes.
+
+    Raises: DotError when it is no SVG.
     """
     ET.register_namespace("", SVG.strip("{}"))
-    root = ET.fromstring(svg)
+    try:
+        root = ET.fromstring(svg)
+    except ET.ParseError as error:
+        raise DotError(f"the dot program wrote no SVG: {svg.strip()[:60]!r}") from error
     for parent in list(root.iter()):
         for child in [c for c in parent if c.tag == f"{SVG}title"]:
             parent.remove(child)

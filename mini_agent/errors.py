@@ -27,6 +27,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from mini_agent.visible import visible
+
+LONGEST_TEXT = 500  # characters of a peer's own words in an error's text
+
 
 class McpError(Exception):
     """The protocol path. McpClient fills in ``server``, ``method``, ``tool`` and ``hint``."""
@@ -50,9 +54,14 @@ class McpError(Exception):
         return self.message
 
     def __str__(self) -> str:
-        about = f"{self.method} {self.tool}".strip()
+        about = f"{self.method} {_brief(self.tool)}".strip()
         where = ", ".join(filter(None, (self.server and f"server {self.server}", about)))
         return self._text() + (f" [{where}]" if where else "") + (self.hint and f". {self.hint}")
+
+
+def _brief(text: str) -> str:
+    """A peer's words for a screen: nothing in them acts on it, and a cut shows."""
+    return visible(text[:LONGEST_TEXT]) + ("…" if len(text) > LONGEST_TEXT else "")
 
 
 def _revived(cls: type[McpError], args: tuple[Any, ...], held: dict[str, Any]) -> McpError:
@@ -166,6 +175,8 @@ class MalformedMessage(McpError):
 class JsonRpcError(McpError):
     """The peer answered with an error object. ``code``, ``message`` and ``data`` are its own.
 
+    They are whole; the text of the exception shows LONGEST_TEXT characters of the message.
+
     Fault: the request, or the server's state; the code says which. It is not known to have
     acted, and may have for an internal error (-32603). The client can be used again.
     """
@@ -180,7 +191,7 @@ class JsonRpcError(McpError):
         self.may_have_acted = code not in REFUSED_BEFORE_ACTING
 
     def _text(self) -> str:
-        return f"{self.message} (code {self.code})"
+        return f"{_brief(self.message)} (code {self.code})"
 
 
 REFUSED_BEFORE_ACTING = frozenset({-32700, -32600, -32601, -32602, -32020, -32021, -32022})
@@ -196,7 +207,8 @@ class UnsupportedProtocolVersion(JsonRpcError):
     fault = "nobody: client and server share no protocol version"
 
     def _text(self) -> str:
-        return f"{super()._text()}; the server speaks {', '.join(self.supported) or 'no version'}"
+        spoken = _brief(", ".join(self.supported)) or "no version"
+        return f"{super()._text()}; the server speaks {spoken}"
 
     @property
     def supported(self) -> Sequence[str]:

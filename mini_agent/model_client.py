@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from mini_agent.blocks import utf8_safe
 from mini_agent.model_stream import ModelStreamError, to_model_events
 from mini_agent.types import Done, JsonObject, Message, ModelEvent, ToolCall, ToolSpec
 
@@ -97,7 +98,10 @@ class AnthropicModelClient:
 def build_request(
     *, system: str, messages: Sequence[Message], tools: Sequence[ToolSpec]
 ) -> JsonObject:
-    """The part of a Messages request that changes from turn to turn. What is empty is left out."""
+    """The part of a Messages request that changes from turn to turn. What is empty is left out.
+
+    A lone surrogate, from a tool or a file, would make every further request fail: utf8_safe.
+    """
     request: JsonObject = {"messages": list(messages)}
     if system:
         request["system"] = system
@@ -106,7 +110,7 @@ def build_request(
             {"name": tool.name, "description": tool.description, "input_schema": tool.input_schema}
             for tool in tools
         ]
-    return request
+    return dict(utf8_safe(request))
 
 
 @dataclass(frozen=True)

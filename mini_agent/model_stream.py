@@ -11,6 +11,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Ma
 from dataclasses import dataclass, field
 from typing import Any
 
+from mini_agent.blocks import json_fault, utf8_safe
 from mini_agent.types import CUT_SHORT, Done, ModelEvent, Text, ToolCall
 
 
@@ -38,6 +39,7 @@ class StreamState:
     """Where in a message the stream is. ``cut`` is a call whose JSON ended too early."""
 
     started: bool = False
+    call_ids: set[str] = field(default_factory=set)
     blocks: dict[int, Block | None] = field(default_factory=dict)
     stop_reason: str | None = None
     cut: ModelStreamError | None = None
@@ -49,11 +51,14 @@ async def to_model_events(raw_events: AsyncIterable[Any]) -> AsyncIterator[Model
 
     Text comes piece by piece, a ToolCall when its block stops, Done last. Pings, thinking and
     event types of the future are passed over. A last call cut off by ``max_tokens`` is dropped:
-    half a call is no call, and Done says why.
+    half a call is no call, and Done says why. A lone surrogate, which has no UTF-8, becomes its
+    escape in a text (``\\ud800``, six characters); in a call it is refused: a call is as the model
+    said it, or none.
 
-    Raises: ModelStreamError for a delta or stop without its start, a block or message started
-    twice, input that is no JSON object, an error event, a message_stop with no stop_reason, and
-    a stream that ends before message_stop.
+    Raises: ModelStreamError for an event that is none or comes before message_start, a delta or
+    stop without its start, a block, message or call id that comes twice, a call without id or
+    name, input that is no JSON object or cannot be kept (blocks.json_fault), an error event, a
+    message_stop with no stop_reason, and a stream that ends before message_stop.
     """
     state = StreamState()
     async for raw in raw_events:
@@ -75,6 +80,8 @@ def on_raw_event(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEv
         return ()
     if state.over:
         raise ModelStreamError(f"{kind} came after message_stop")
+    if not state.started and kind not in ("message_start", "error"):
+        raise ModelStreamError(f"{kind} came before message_start")
     try:
         return HANDLERS[kind](state, raw)
     except (KeyError, TypeError, AttributeError) as cause:
@@ -96,8 +103,23 @@ def on_block_start(state: StreamState, raw: Mapping[str, Any]) -> Iterable[Model
         raise ModelStreamError(f"block {index} was started twice")
     if state.cut is not None:
         raise state.cut
+    if start["type"] == "tool_use":
+        check_call_start(state, start)
     state.blocks[index] = Block(start["type"], start)
     return text_event(start["text"]) if start["type"] == "text" else ()
+
+
+def check_call_start(state: StreamState, start: Mapping[str, Any]) -> None:
+    """A call is known by its id: its result is tied to it.
+
+    Raises: ModelStreamError for an empty id or name, and for an id that another call has.
+    """
+    call_id, name = string(start["id"]), string(start["name"])
+    if not call_id or not name:
+        raise ModelStreamError("a call came without an id or without a name")
+    if call_id in state.call_ids:
+        raise ModelStreamError(f"two calls share the id {call_id}")
+    state.call_ids.add(call_id)
 
 
 def on_block_delta(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEvent]:
@@ -128,7 +150,9 @@ def on_block_stop(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelE
 
 def on_message_delta(state: StreamState, raw: Mapping[str, Any]) -> Iterable[ModelEvent]:
     """The stop_reason comes shortly before the end."""
-    state.stop_reason = raw["delta"].get("stop_reason") or state.stop_reason
+    reason = raw["delta"].get("stop_reason")
+    if reason is not None:
+        state.stop_reason = string(reason)
     return ()
 
 
@@ -137,7 +161,7 @@ def on_message_stop(state: StreamState, raw: Mapping[str, Any]) -> Iterable[Mode
     still_open = [index for index, block in state.blocks.items() if block is not None]
     if still_open:
         raise ModelStreamError(f"message_stop came while block {still_open[0]} was open")
-    if state.stop_reason is None:
+    if not state.stop_reason:
         raise ModelStreamError("message_stop came without a stop_reason")
     if state.cut is not None and state.stop_reason not in CUT_SHORT:
         raise state.cut
@@ -164,7 +188,7 @@ HANDLERS: dict[str, Callable[[StreamState, Mapping[str, Any]], Iterable[ModelEve
 
 def text_event(text: Any) -> Iterable[ModelEvent]:
     """A Text, or nothing where nothing was said."""
-    return (Text(text),) if string(text) else ()
+    return (Text(utf8_safe(text)),) if string(text) else ()
 
 
 def open_block(state: StreamState, raw: Mapping[str, Any]) -> Block:
@@ -181,7 +205,8 @@ def open_block(state: StreamState, raw: Mapping[str, Any]) -> Block:
 def finished_call(block: Block) -> ToolCall:
     """The call that a stopped block holds. No JSON at all is what the start said: no arguments.
 
-    Raises: ModelStreamError when its input is no JSON object; NaN and Infinity are no JSON.
+    Raises: ModelStreamError when its input is no JSON object or cannot be kept; NaN and Infinity
+    are no JSON, a number as large as 1e999 would become one, and a lone surrogate has no UTF-8.
     """
     call_id, name = string(block.start["id"]), string(block.start["name"])
     text = "".join(block.json_pieces)
@@ -191,6 +216,8 @@ def finished_call(block: Block) -> ToolCall:
         raise ModelStreamError(f"the input of a call to {name} is not JSON: {cause}") from cause
     if not isinstance(value, dict):
         raise ModelStreamError(f"the input of a call to {name} is no JSON object")
+    if fault := json_fault(value) or json_fault([call_id, name]):
+        raise ModelStreamError(f"a call to {name!r} cannot be kept: {fault}")
     return ToolCall(call_id, name, value)
 
 
@@ -205,9 +232,14 @@ def string(value: Any) -> str:
 
 
 def as_dict(raw: Any) -> Mapping[str, Any]:
-    """A raw event as plain data, whether it came as a dict or as one of the package's objects."""
+    """A raw event as plain data, whether it came as a dict or as one of the package's objects.
+
+    Raises: ModelStreamError when it is neither.
+    """
     if isinstance(raw, Mapping):
         return raw
+    if not hasattr(raw, "model_dump"):
+        raise ModelStreamError(f"an event came as {type(raw).__name__}")
     plain: dict[str, Any] = raw.model_dump(warnings=False)
     return plain
 

@@ -70,11 +70,14 @@ def save_session(path: str | Path, messages: Iterable[Message]) -> None:
     A reader, or a crash at any moment, finds the old conversation or the new one, never half.
     One run at a time: of two that share a file, the last to save wins.
 
-    Raises: SessionError when it cannot be written; ValueError for what JSON cannot say.
+    Raises: SessionError when it is read-only or cannot be written; ValueError for what JSON cannot
+    say.
     """
     target = Path(os.path.realpath(path))
     body = b"".join(_line(message) for message in messages)
     try:
+        if target.exists() and not _may_write(target):  # to replace it, its folder's mode would do
+            raise SessionError(Path(path), 0, "is read-only")
         _replace(target, body)
     except OSError as cause:
         raise SessionError(Path(path), 0, f"cannot be written ({cause.strerror})") from cause
@@ -140,6 +143,11 @@ def _line(message: JsonObject) -> bytes:
     text = json.dumps(message, ensure_ascii=False, allow_nan=False)
     # A lone surrogate has no UTF-8: backslashreplace writes it as the JSON escape that it is.
     return text.encode("utf-8", "backslashreplace") + b"\n"
+
+
+def _may_write(target: Path) -> bool:
+    # The mode is asked as well, since root may write everything.
+    return os.access(target, os.W_OK) and bool(target.stat().st_mode & 0o222)
 
 
 def _replace(target: Path, body: bytes) -> None:

@@ -19,6 +19,9 @@ SHELL_ENVIRONMENT = ("PATH", "HOME", "USER", "LANG", "LC_ALL", "TERM", "TMPDIR",
 
 KILL_SECONDS = 1.0
 
+LAST_WORDS_SECONDS = 1.0
+"""How long what bash left running may still write: ``> >(cat)`` is read after bash has ended."""
+
 
 def failure(content: str) -> ToolResult:
     """A tool error: the model reads it, the loop goes on."""
@@ -86,8 +89,10 @@ def cut(text: str, limit: int, size: int) -> str:
 def bash_tool(workspace: str | Path, timeout: float = 30.0, limit: int = 20_000) -> Tool:
     """The tool ``bash``: a command run in ``workspace``, with ``timeout`` in seconds.
 
-    stdout and stderr are each cut after ``limit`` characters. Whatever the command leaves running
-    is killed with it, as is all of it at the time limit or when the task is cancelled.
+    stdout and stderr are each cut after ``limit`` characters. What the command leaves running in
+    its process group has LAST_WORDS_SECONDS to end, then it is killed, as is the whole group at
+    the time limit or when the task is cancelled. A process that makes a session of its own
+    (``setsid``, a daemon) has left the group: it is out of reach and runs on.
     """
 
     async def execute(arguments: JsonObject) -> ToolResult:
@@ -118,6 +123,8 @@ async def run_command(command: str, workspace: Path, timeout: float, limit: int)
             async with asyncio.timeout(timeout):
                 await shell.exited.wait()
                 ended = f"exit code {transport.get_returncode()}"
+                async with asyncio.timeout(LAST_WORDS_SECONDS):
+                    await shell.closed.wait()
     finally:
         # Cancelling asyncio half-way through a start can hang it, so we wait, and end it then.
         transport, shell = await spawning

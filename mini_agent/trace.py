@@ -9,12 +9,15 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import json
+import reprlib
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from mini_agent.visible import visible
 
 
 @dataclass(frozen=True)
@@ -75,21 +78,23 @@ class Trace:
         self._events.append(Event(time.time(), layer, what, _call.get(), facts))
 
     def table(self) -> str:
-        """One line an event, as aligned text: layer, what, facts. No times, no ids of this run."""
-        rows = [(e.layer, e.what, one_line(e.facts)) for e in self._events]
+        """One line an event, as aligned text: layer, what, facts. No times, no ids of this run.
+
+        What others said in it cannot begin a line or move the cursor: it is made visible.
+        """
+        rows = [(visible(e.layer), visible(e.what), one_line(e.facts)) for e in self._events]
         wide = [max((len(row[i]) for row in rows), default=0) for i in (0, 1)]
         return "\n".join(f"{a:<{wide[0]}}  {b:<{wide[1]}}  {c}".rstrip() for a, b, c in rows)
 
     def to_jsonl(self, path: str | Path) -> None:
         """Write one JSON object a line to ``path``, times included (seconds since the epoch)."""
-        lines = [
-            json.dumps(
-                {"at": e.at, "layer": e.layer, "what": e.what, "call": e.call, **e.facts},
-                ensure_ascii=False, default=str,
-            )
+        lines = (
+            _object({"at": e.at, "layer": e.layer, "what": e.what, "call": e.call, **e.facts})
             for e in self._events
-        ]  # fmt: skip
-        Path(path).write_text("".join(line + "\n" for line in lines), encoding="utf-8")
+        )
+        # A lone surrogate has no UTF-8: backslashreplace writes it as the JSON escape that it is.
+        text = "".join(line + "\n" for line in lines)
+        Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
 
 
 @contextlib.contextmanager
@@ -103,9 +108,14 @@ def following(call_id: str) -> Iterator[None]:
 
 
 def one_line(facts: Mapping[str, Any], width: int = 100) -> str:
-    """``name=value`` pairs on one line, cut at ``width`` characters with a visible mark."""
-    text = " ".join(
-        f"{name}={_short(value)}" for name, value in facts.items() if value not in ("", None)
+    """``name=value`` pairs on one line, cut at ``width`` characters with a visible mark.
+
+    Controls and what hides on a screen are spelt out, as ``visible`` does.
+    """
+    text = visible(
+        " ".join(
+            f"{name}={_short(value)}" for name, value in facts.items() if value not in ("", None)
+        )
     )
     return text if len(text) <= width else text[: width - 1] + "…"
 
@@ -115,7 +125,20 @@ def _short(value: Any) -> str:
         return in_brief(value)
     if isinstance(value, str):
         return value if value.isidentifier() else json.dumps(value, ensure_ascii=False)
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return _json(value)
+
+
+def _object(facts: Mapping[str, Any]) -> str:
+    pairs = (f"{json.dumps(name)}: {_json(value)}" for name, value in facts.items())
+    return f"{{{', '.join(pairs)}}}"
+
+
+def _json(value: Any) -> str:
+    """JSON of any fact; of one that has none (it holds itself, a key is a tuple), its repr's."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str, allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
+        return json.dumps(reprlib.repr(value), ensure_ascii=False)
 
 
 def in_brief(message: Mapping[str, Any]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -68,19 +69,34 @@ def refresh(originals: Path, copies: Path) -> list[str]:
     """Bring every notebook of ``originals`` into ``copies``, and say what was done, a line each.
 
     A missing copy is made. A copy whose cells the reader left as they were is renewed when the
-    original changed; outputs alone are no change. Any other copy stays as it is.
+    original changed; outputs alone are no change. Any other copy stays as it is, also when the
+    record of what was copied cannot be read.
     """
     copies.mkdir(parents=True, exist_ok=True)
     record = copies / RECORD
-    known = json.loads(record.read_text("utf-8")) if record.exists() else {}
+    known = _read_record(record) if record.exists() else {}
     lines = []
+    if known is None:
+        known, lines = {}, [f"{record} cannot be read; a changed notebook will not be renewed"]
     for original in sorted(originals.glob("*.ipynb")):
         line, known[original.name] = _refresh_one(
             original, copies / original.name, known.get(original.name, {})
         )
         lines += [line] if line else []
-    record.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    whole = record.with_name(f"{RECORD}.new")  # a crash leaves the old record or the new one
+    whole.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    os.replace(whole, record)
     return lines
+
+
+def _read_record(record: Path) -> dict[str, dict[str, str]] | None:
+    """What was copied, by name; None when the file is torn or holds something else."""
+    try:
+        known = json.loads(record.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    whole = isinstance(known, dict) and all(isinstance(entry, dict) for entry in known.values())
+    return known if whole else None
 
 
 def _refresh_one(original: Path, copy: Path, known: dict[str, str]) -> tuple[str, dict[str, str]]:

@@ -28,23 +28,27 @@ Tags follow an include on the same line. What pasted code uses must be imported 
 annotations (or begin with `from __future__ import annotations`). Cells run in this folder here, and
 in another for readers: no relative paths. Within a cell, print before you draw: its streams are
 joined. Outputs hold no address, port, path, time or id. The last cell closes what was opened: a
-child process or a listening socket that is left fails the build. `# NBVAL_IGNORE_OUTPUT` stands on
-a line of its own, the reason on the next. A `# noqa` is for ruff, and is not shown to readers.
+child process, a listening socket or an asyncio task that is left fails the build.
+`# NBVAL_IGNORE_OUTPUT` stands on a line of its own, the reason on the next. A `# noqa` is for ruff,
+and is not shown to readers.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import asyncio
 import contextlib
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import jupytext
 import nbformat
 import psutil
+from jupyter_client.asynchronous.client import AsyncKernelClient
 from jupyter_client.manager import AsyncKernelManager
 from jupyter_client.provisioning.local_provisioner import LocalProvisioner
 from nbclient import NotebookClient
@@ -57,6 +61,8 @@ from notebooks.paste import PRAGMA, paste
 HERE = Path(__file__).resolve().parent
 SOURCES = HERE / "source"
 SECONDS_A_CELL = 60
+LOOKS_AT_THE_END = 20  # a tenth of a second apart: what was told to end may take a moment
+TASKS = "[t.get_coro().__qualname__ for t in __import__('asyncio').all_tasks()]"
 LIVE = {"nbval-skip", "skip-execution"}
 WIDGET = "application/vnd.jupyter.widget-view+json"
 METADATA = {
@@ -149,10 +155,13 @@ async def execute(notebook: NotebookNode, cwd: Path) -> list[str]:
     async with opened:
         assert isinstance(manager.provisioner, LocalProvisioner)
         kernel = psutil.Process(manager.provisioner.pid)
-        own = listening(kernel)
-        for index, cell in enumerate(notebook.cells):
-            await run(client, cell, index)
-        return children(kernel) + [f"a socket on port {p}" for p in sorted(listening(kernel) - own)]
+        try:
+            own = await running(client, kernel)
+            for index, cell in enumerate(notebook.cells):
+                await run(client, cell, index)
+            return await left_running(client, kernel, own)
+        finally:
+            kill_children(kernel)
 
 
 async def run(client: NotebookClient, cell: NotebookNode, index: int) -> None:
@@ -166,10 +175,47 @@ async def run(client: NotebookClient, cell: NotebookNode, index: int) -> None:
         raise BuildError(f"cell {cell.id} is tagged raises-exception and raised nothing")
 
 
-def listening(process: psutil.Process) -> set[int]:
-    """The ports on which a process accepts connections."""
-    found = process.net_connections(kind="inet")
-    return {c.laddr.port for c in found if c.status == psutil.CONN_LISTEN}
+async def left_running(
+    client: NotebookClient, kernel: psutil.Process, own: Counter[str]
+) -> list[str]:
+    """What runs and did not at the start, once the last cell's closing had a moment."""
+    for _ in range(LOOKS_AT_THE_END):
+        found = await running(client, kernel) - own
+        if not found:
+            break
+        await asyncio.sleep(0.1)
+    return sorted(found.elements())
+
+
+async def running(client: NotebookClient, kernel: psutil.Process) -> Counter[str]:
+    """The child processes, listening sockets and asyncio tasks of a kernel, by what they are."""
+    return Counter([*children(kernel), *listening(kernel), *await tasks(client)])
+
+
+async def tasks(client: NotebookClient) -> list[str]:
+    """The kernel's asyncio tasks, asked for outside the notebook's cells and their numbers."""
+    assert isinstance(client.kc, AsyncKernelClient)
+    reply = await client.kc.execute_interactive(
+        "", silent=True, store_history=False, user_expressions={"tasks": TASKS}
+    )
+    names = reply["content"]["user_expressions"]["tasks"]["data"]["text/plain"]
+    return [f"an asyncio task of {name}" for name in ast.literal_eval(names)]
+
+
+def listening(process: psutil.Process) -> list[str]:
+    """The sockets on which a process accepts connections; a unix socket that has a name may."""
+    inet = process.net_connections(kind="inet")
+    ports = sorted({c.laddr.port for c in inet if c.status == psutil.CONN_LISTEN})
+    names = sorted({c.laddr for c in process.net_connections(kind="unix") if c.laddr})
+    return [f"a socket on port {p}" for p in ports] + [f"a unix socket at {n}" for n in names]
+
+
+def kill_children(process: psutil.Process) -> None:
+    """End what is left, also in a session of its own: ending the kernel would not reach it."""
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for child in process.children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                child.kill()
 
 
 def children(process: psutil.Process) -> list[str]:

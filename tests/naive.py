@@ -18,6 +18,9 @@ import httpx
 from mini_agent.mcp import HttpTransport, McpClient, McpTransport, StdioTransport
 from mini_agent.mcp.messages import build_meta, build_request
 
+SHORT = 1.5  # seconds in which a client that will hang is found out
+LONG = 20.0  # seconds for all else: a child process takes its time on a busy machine
+
 
 def request(number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
     return build_request(number, method, params, meta=build_meta())
@@ -33,7 +36,7 @@ def text_of(message: dict[str, Any]) -> str:
 class NaiveStdio:
     """A reader task, and a future for each request: how most clients begin."""
 
-    patience = 1.5  # seconds in which it had better be done
+    patience = SHORT
     limit = 2**26
     stderr: int | None = asyncio.subprocess.DEVNULL
 
@@ -121,6 +124,8 @@ class DiesOfWhatItReads(NaiveStdio):
 class TakesAllToolsOrNone(NaiveStdio):
     """One entry of the list that is no tool, and it has none."""
 
+    patience = LONG
+
 
 class LetsStderrFill(NaiveStdio):
     """It opens a pipe for stderr and never reads it."""
@@ -141,6 +146,8 @@ class AsksNicelyAndWaits(NaiveStdio):
 class BelongsToTheTaskThatOpenedIt(NaiveStdio):
     """It holds a cancel scope open, which only the task that opened it may leave."""
 
+    patience = LONG
+
     async def start(self) -> asyncio.subprocess.Process:
         if self._process is None:
             self._scope = anyio.CancelScope().__enter__()
@@ -159,8 +166,12 @@ class ReadsShortLines(NaiveStdio):
 class TakesTheNextLine(NaiveStdio):
     """It takes the next message for the answer to its last request, whatever its id."""
 
+    patience = LONG
+
     def take(self, message: dict[str, Any]) -> None:
-        self._waiting[max(self._waiting)].set_result(message)
+        last = self._waiting[max(self._waiting)]
+        if not last.done():
+            last.set_result(message)
 
 
 class WritesBeforeItReads(NaiveStdio):
@@ -186,7 +197,7 @@ class WritesBeforeItReads(NaiveStdio):
 class NaiveHttp:
     """One POST for each message; what comes back is JSON or an event stream."""
 
-    patience = 1.5
+    patience = SHORT
     encodings = "identity"
 
     def __init__(self, http: httpx.AsyncClient) -> None:
@@ -232,11 +243,15 @@ class WaitsForAGoodAnswer(NaiveHttp):
 class OffersWhatItCannotRead(NaiveHttp):
     """It tells the server that it reads brotli."""
 
+    patience = LONG
+
     encodings = "gzip, br"
 
 
 class AsksAgainWhenItIsSlow(NaiveHttp):
     """A call that took too long is sent again, though the server may be at work on it."""
+
+    patience = LONG
 
     async def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -267,7 +282,7 @@ class HasNoDeadline(NaiveHttp):
 class Ours:
     """McpClient, with the face of the naive ones."""
 
-    patience = 15.0
+    patience = LONG
 
     def __init__(self, transport: McpTransport, timeout: float = 10) -> None:
         self._client = McpClient(transport, timeout=timeout)

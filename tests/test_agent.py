@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -26,7 +27,7 @@ from mini_agent.agent import (
 )
 from mini_agent.calls import SKIPPED_AFTER_CANCEL
 from mini_agent.model_client import ScriptedModel
-from mini_agent.session import check_message, load_session
+from mini_agent.session import SessionError, check_message, load_session
 from mini_agent.trace import Trace
 from mini_agent.types import Approval, Done, Text, Tool, ToolCall, ToolResult, ToolSpec
 
@@ -189,6 +190,14 @@ async def test_two_tools_of_one_name_are_refused_at_start() -> None:
     assert model.requests == []
 
 
+async def test_the_tools_may_be_any_iterable() -> None:
+    model = ScriptedModel([[call("ok")], [Text("Done.")]])
+    result = await run_agent("go", model=model, tools=(t for t in [OK, SAYS_NO]))
+    assert results(result.messages[2]) == [("t1", "fine", False)]
+    with pytest.raises(ValueError, match="ok"):
+        await run_agent("go", model=ScriptedModel([]), tools=(t for t in [OK, OK]))
+
+
 async def test_a_model_that_never_says_done_is_refused() -> None:
     class Forgetful:
         async def stream(self, **_: Any) -> Any:
@@ -253,11 +262,139 @@ async def test_a_hook_that_returns_no_approval_approves_nothing(answer: Any) -> 
         )  # fmt: skip
 
 
-@pytest.mark.parametrize("result", [None, "text", {"content": "x"}, ToolResult(3)])  # type: ignore[arg-type]
-async def test_a_tool_that_returns_no_tool_result_is_the_hosts_fault(result: Any) -> None:
+ODD_RESULTS = [
+    None,
+    "text",
+    {"content": "x"},
+    ToolResult(3),  # type: ignore[arg-type]
+    ToolResult("x", is_error=None),  # type: ignore[arg-type]
+    ToolResult("x", is_error=1),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize("result", ODD_RESULTS)
+async def test_a_tool_that_returns_no_tool_result_is_the_hosts_fault(
+    result: Any, tmp_path: Path
+) -> None:
     model = ScriptedModel([[call("odd")]])
     with pytest.raises(TypeError, match="odd"):
-        await run_agent("go", model=model, tools=[returning("odd", result)])
+        await run_agent(
+            "go", model=model, tools=[returning("odd", result)], session_path=tmp_path / "s"
+        )
+    assert results(load_session(tmp_path / "s")[-1]) == [("t1", FAILED, True)]
+
+
+def deep(levels: int) -> Any:
+    return [deep(levels - 1)] if levels else []
+
+
+ODD_EVENTS: list[tuple[Any, type[Exception]]] = [
+    (ToolCall("t1", "ok", None), TypeError),  # type: ignore[arg-type]
+    (ToolCall("t1", "ok", []), TypeError),  # type: ignore[arg-type]
+    (ToolCall(1, "ok", {}), TypeError),  # type: ignore[arg-type]
+    (ToolCall("t1", None, {}), TypeError),  # type: ignore[arg-type]
+    (Text(None), TypeError),  # type: ignore[arg-type]
+    (Done(3), TypeError),  # type: ignore[arg-type]
+    ("hello", TypeError),
+    (call("ok", a=float("inf")), ValueError),
+    (call("ok", a=[float("nan")]), ValueError),
+    (call("ok", a=10**5000), ValueError),
+    (call("ok", a={1: 2}), ValueError),
+    (call("ok", a={("x",): 2}), ValueError),
+    (call("ok", a=object()), ValueError),
+    (call("ok", a=deep(250)), ValueError),
+    (call("ok", a="\ud800"), ValueError),
+    (call("ok", **{"\ud800": 1}), ValueError),
+    (call("\ud800"), ValueError),
+    (call("ok", call_id="t0"), ValueError),
+]
+
+
+@pytest.mark.parametrize(("event", "error"), ODD_EVENTS)
+async def test_no_call_runs_whose_record_could_not_be_kept(
+    event: Any, error: type[Exception], tmp_path: Path
+) -> None:
+    ran: list[Any] = []
+
+    async def execute(arguments: dict[str, Any]) -> ToolResult:
+        ran.append(arguments)
+        return ToolResult("")
+
+    model = ScriptedModel([[call("ok", "t0"), event, Done("end_turn")]])
+    with pytest.raises(error):
+        await run_agent("go", model=model, tools=[tool("ok", execute)], session_path=tmp_path / "s")
+    assert ran == [] and [m["role"] for m in load_session(tmp_path / "s")] == ["user"]
+
+
+# -- saving fails as well -------------------------------------------------------------------------
+
+
+def unsaveable(folder: Path, then: Callable[[], Awaitable[Any]]) -> Tool:
+    """A tool that takes the session's folder away, and goes on with ``then``."""
+
+    async def execute(arguments: dict[str, Any]) -> Any:
+        shutil.rmtree(folder)
+        return await then()
+
+    return tool("breaks", execute)
+
+
+async def test_a_failure_stays_itself_when_saving_fails_too(tmp_path: Path) -> None:
+    error = Boom("first")
+
+    async def then() -> None:
+        raise error
+
+    (folder := tmp_path / "f").mkdir()
+    with pytest.raises(Boom) as caught:
+        await run_agent(
+            "go", model=ScriptedModel([[call("breaks")]]), tools=[unsaveable(folder, then)],
+            session_path=folder / "s",
+        )  # fmt: skip
+    assert caught.value is error
+    assert "could not be saved" in error.__notes__[0] and str(folder) in error.__notes__[0]
+
+
+async def test_saving_that_fails_alone_is_a_session_error(tmp_path: Path) -> None:
+    async def then() -> ToolResult:
+        return ToolResult("fine")
+
+    (folder := tmp_path / "f").mkdir()
+    with pytest.raises(SessionError):
+        await run_agent(
+            "go", model=ScriptedModel([[call("breaks")]]), tools=[unsaveable(folder, then)],
+            session_path=folder / "s",
+        )  # fmt: skip
+
+
+async def test_a_cancel_stays_a_cancel_when_saving_fails_too(tmp_path: Path) -> None:
+    (folder := tmp_path / "f").mkdir()
+    waits = asyncio.Event()
+    breaks = unsaveable(folder, waits.wait)
+    with pytest.raises(TimeoutError):
+        async with asyncio.timeout(0.05):
+            await run_agent(
+                "go", model=ScriptedModel([[call("breaks")]]), tools=[breaks],
+                session_path=folder / "s",
+            )  # fmt: skip
+
+
+async def test_a_failure_stays_itself_when_closing_the_models_stream_fails_too() -> None:
+    error = Boom("first")
+
+    class Model:
+        async def stream(self, **_: Any) -> Any:
+            try:
+                yield Text("a")
+            finally:
+                raise OSError("second")
+
+    def on_event(event: Any) -> None:
+        raise error
+
+    with pytest.raises(Boom) as caught:
+        await run_agent("go", model=Model(), tools=[], on_event=on_event)
+    assert caught.value is error and isinstance(error.__cause__, OSError)
 
 
 async def test_a_failing_event_listener_cannot_lose_a_result(tmp_path: Path) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import io
 import json
 import os
+import select
 import subprocess
 import sys
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TextIO
 
 import pytest
 from hypothesis import given, settings
@@ -17,6 +20,7 @@ from hypothesis import strategies as st
 
 from mini_agent.agent import run_agent
 from mini_agent.approval import (
+    DROPPED,
     Approver,
     Policy,
     Rule,
@@ -27,6 +31,7 @@ from mini_agent.approval import (
     question,
     scripted,
 )
+from mini_agent.keyboard import Lines
 from mini_agent.model_client import ScriptedModel
 from mini_agent.types import Approval, Text, Tool, ToolCall, ToolResult, ToolSpec
 from mini_agent.visible import visible, visible_json
@@ -266,20 +271,166 @@ async def test_the_whole_call_is_shown() -> None:
     assert body.index('"a"') < body.index('"n"') < body.index('"z"')
 
 
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
-async def test_the_event_loop_goes_on_while_a_person_thinks() -> None:
+class Watched(Terminal):
+    """A screen that says when the question is on it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked = asyncio.Event()
+
+    def write(self, text: str) -> int:
+        if "[y/N]" in text:
+            self.asked.set()
+        return super().write(text)
+
+
+@contextlib.contextmanager
+def keyboard() -> Iterator[tuple[int, TextIO]]:
+    """A pseudo-terminal: where a person types, and the stdin that a program has of it."""
     person, ours = os.openpty()
     with os.fdopen(ours, "r") as stdin:
-        asking = asyncio.ensure_future(answer(ask_in_terminal(stdin, Terminal())(call("t"), "")))
-        for _ in range(20):
-            await asyncio.sleep(0)
-        assert not asking.done()
-        os.write(person, b"y\n")
-        assert (await asking).approved
+        yield person, stdin
     os.close(person)
 
 
-@pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+needs_a_pty = pytest.mark.skipif(not hasattr(os, "openpty"), reason="no pseudo-terminals here")
+
+
+@needs_a_pty
+async def test_the_event_loop_goes_on_while_a_person_thinks() -> None:
+    screen = Watched()
+    with keyboard() as (person, stdin):
+        asking = asyncio.ensure_future(answer(ask_in_terminal(stdin, screen)(call("t"), "")))
+        await screen.asked.wait()
+        assert not asking.done() and DROPPED not in screen.getvalue()
+        os.write(person, b"y\n")
+        assert (await asking).approved
+
+
+@needs_a_pty
+@pytest.mark.parametrize("typed", [b"y\n", b"thanks\ny\nyes\n", b"y", b"\x04", b"y\n" * 1000])
+async def test_what_was_typed_before_the_question_does_not_answer_it(typed: bytes) -> None:
+    screen = Watched()
+    with keyboard() as (person, stdin):
+        os.write(person, typed)
+        asking = asyncio.ensure_future(answer(ask_in_terminal(stdin, screen)(call("t"), "")))
+        await screen.asked.wait()
+        os.write(person, b"\n")
+        assert not (await asking).approved
+        assert (DROPPED in screen.getvalue()) is (typed != b"y")
+
+
+@needs_a_pty
+async def test_a_paste_that_is_still_coming_in_does_not_answer_the_question() -> None:
+    screen, paste = Watched(), b"y\n" * 20_000
+    with keyboard() as (person, stdin):
+        os.set_blocking(person, False)
+        loop, left = asyncio.get_running_loop(), bytearray(paste)
+
+        def type_more() -> None:
+            with contextlib.suppress(BlockingIOError):
+                os.read(person, 65536)  # the echo
+            with contextlib.suppress(BlockingIOError):
+                del left[: os.write(person, left[:4096])]
+
+        os.write(person, b"look at this\n")
+        assert await Lines(stdin).read() == "look at this\n"
+        loop.add_writer(person, type_more)
+        asking = asyncio.ensure_future(answer(ask_in_terminal(stdin, screen)(call("t"), "")))
+        await screen.asked.wait()
+        loop.remove_writer(person)
+        assert not left and not asking.done()
+        os.write(person, b"\n")
+        assert not (await asking).approved
+
+
+@needs_a_pty
+async def test_what_a_reader_before_us_has_buffered_does_not_answer_the_question() -> None:
+    screen = Watched()
+    with keyboard() as (person, stdin):
+        os.write(person, b"first\n")
+        assert stdin.read(1) == "f"  # "irst" and its newline are in Python's buffer now
+        asking = asyncio.ensure_future(answer(ask_in_terminal(stdin, screen)(call("t"), "")))
+        await screen.asked.wait()
+        assert not asking.done()
+        os.write(person, b"y\n")
+        assert (await asking).approved
+
+
+@needs_a_pty
+async def test_half_a_line_and_ctrl_d_leave_the_event_loop_free() -> None:
+    screen = Watched()
+    with keyboard() as (person, stdin):
+        asking = asyncio.ensure_future(answer(ask_in_terminal(stdin, screen)(call("t"), "")))
+        await screen.asked.wait()
+        os.write(person, b"y\x04")
+        for _ in range(20):
+            await asyncio.sleep(0)  # the asker takes what there is, and has no whole line
+        assert not select.select([stdin], [], [], 0)[0] and not asking.done()
+        os.write(person, b"\x04")
+        assert (await asking).approved  # the whole of what was typed is "y"
+
+
+@needs_a_pty
+async def test_a_terminal_that_hangs_up_says_no() -> None:
+    screen = Watched()
+    person, ours = os.openpty()
+    with os.fdopen(ours, "r") as stdin:
+        asking = asyncio.ensure_future(answer(ask_in_terminal(stdin, screen)(call("t"), "")))
+        await screen.asked.wait()
+        os.close(person)
+        assert not (await asking).approved
+
+
+@needs_a_pty
+@pytest.mark.parametrize(("length", "cut"), [(4094, False), (4095, True), (9000, True)])
+async def test_a_line_that_the_terminal_cut_is_known_to_be_cut(length: int, cut: bool) -> None:
+    with keyboard() as (person, stdin):
+        for start in range(0, length, 1000):
+            os.write(person, b"x" * min(1000, length - start))
+            with contextlib.suppress(BlockingIOError):
+                os.set_blocking(person, False)
+                os.read(person, 65536)  # the echo
+            os.set_blocking(person, True)
+        os.write(person, b"\n")
+        lines = Lines(stdin)
+        assert len(await lines.read()) == min(length, 4095) + 1 and lines.cut is cut
+
+
+async def test_lines_of_a_pipe_come_one_by_one_and_the_last_needs_no_end() -> None:
+    there, here = os.pipe()
+    os.write(here, "grüße\n\nlast ".encode() + b"\xff")
+    os.close(here)
+    with os.fdopen(there, "r", encoding="utf-8") as stdin:
+        lines = Lines(stdin)
+        read = [await lines.read() for _ in range(5)]
+    assert read == ["grüße\n", "\n", "last \N{REPLACEMENT CHARACTER}", "", ""]
+
+
+@pytest.mark.parametrize("streams", ["in", "out", "both"])
+async def test_a_program_without_a_console_approves_nothing(
+    streams: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None if streams != "out" else Terminal("y\n"))
+    monkeypatch.setattr(sys, "stdout", None if streams != "in" else Terminal())
+    assert not (await answer(ask_in_terminal()(call("t"), ""))).approved
+
+
+async def test_a_closed_stdin_approves_nothing() -> None:
+    stdin = Terminal("y\n")
+    stdin.close()
+    assert not (await answer(ask_in_terminal(stdin, Terminal())(call("t"), ""))).approved
+
+
+async def test_what_cannot_be_shown_cannot_be_approved() -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    approval = await answer(ask_in_terminal(Terminal("y\n"), Terminal())(call("t", a=deep), ""))
+    assert not approval.approved and "nested too deeply" in approval.reason
+
+
+@needs_a_pty
 def test_a_question_can_be_cancelled_and_nothing_waits_for_the_person() -> None:
     code = (
         "import asyncio, io\n"
@@ -289,7 +440,7 @@ def test_a_question_can_be_cancelled_and_nothing_waits_for_the_person() -> None:
         "    def isatty(self): return True\n"
         "async def main():\n"
         "    approve = ask_in_terminal(stdout=Terminal())\n"
-        "    try: await asyncio.wait_for(approve(ToolCall('t', 'bash', {}), ''), 0.05)\n"
+        "    try: await asyncio.wait_for(approve(ToolCall('t', 'bash', {}), ''), 0.5)\n"
         "    except TimeoutError: print('gave up')\n"
         "asyncio.run(main())"
     )

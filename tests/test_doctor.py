@@ -84,6 +84,28 @@ def test_no_dot_and_a_dot_that_does_not_draw_fail() -> None:
     assert not doctor.dot_draws(lambda: Dot("/no/such/program")).ok
 
 
+@pytest.mark.parametrize("body", ["printf '\\377'", "echo hello", "true", "echo '<svg>'"])
+def test_a_dot_that_writes_something_else_fails(tmp_path: Path, body: str) -> None:
+    program = tmp_path / "dot"
+    program.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    program.chmod(0o755)
+    check = doctor.dot_draws(lambda: Dot(str(program)))
+    assert (check.ok, "wrote" in check.found) == (False, True)
+
+
+@pytest.mark.parametrize(
+    "body", [b"{", b'{"argv": []}', b"[]", b"\xff", b"{}", b'{"argv": 3}', b'"python"', b"null"]
+)
+def test_a_kernel_whose_file_is_broken_fails(
+    tmp_path: Path, body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "kernels" / "python3").mkdir(parents=True)
+    (tmp_path / "kernels" / "python3" / "kernel.json").write_bytes(body)
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    check = doctor.kernel_is_this_python()
+    assert (check.ok, check.found) == (False, "a python3 kernel whose kernel.json is broken")
+
+
 def test_an_address_that_cannot_be_bound_fails() -> None:
     check = doctor.loopback_port("192.0.2.1")
     assert (check.ok, bool(check.found)) == (False, True)

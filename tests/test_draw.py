@@ -812,6 +812,15 @@ def test_a_dot_that_cannot_be_run_is_shown_in_words_instead(tmp_path: Path) -> N
     assert "could not be run" in drawing._repr_mimebundle_()["text/plain"]
 
 
+@pytest.mark.parametrize("body", ["printf '\\377'", "echo hello", "true"])
+def test_a_dot_that_writes_something_else_is_shown_in_words_instead(
+    tmp_path: Path, body: str
+) -> None:
+    odd = Dot(str(a_program(tmp_path / "dot", body)))
+    bundle = Drawing("digraph {}", "A drawing.", find=lambda: odd)._repr_mimebundle_()
+    assert list(bundle) == ["text/plain"] and "wrote" in bundle["text/plain"]
+
+
 def a_program(path: Path, body: str) -> Path:
     path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
     path.chmod(0o755)

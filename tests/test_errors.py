@@ -64,6 +64,14 @@ def test_the_text_names_server_method_and_tool_once_they_are_known() -> None:
     )
 
 
+def test_a_peers_own_words_are_shown_in_part_and_kept_whole() -> None:
+    said = "\x1b[2J\n" + "x" * 3_000_000
+    error = UnsupportedProtocolVersion(-32022, said, {"supported": [said, said]})
+    error.tool = said
+    assert len(str(error)) < 2_000 and str(error).isprintable() and "…" in str(error)
+    assert error.message == said
+
+
 @pytest.mark.parametrize(("status", "acted"), [(404, False), (429, False), (502, True)])
 def test_a_gateway_may_have_let_the_request_through(status: int, acted: bool) -> None:
     assert HttpStatusError("x", status=status).may_have_acted is acted

@@ -5,18 +5,27 @@ from __future__ import annotations
 import asyncio
 import os
 import pty
+import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from fake_servers.anthropic_api import AnthropicApi, Broken, Turn
 from fake_servers.calendar import calendar_server
+from fake_servers.core import Server
 from fake_servers.http import serve
 from mini_agent.__main__ import main
-from mini_agent.terminal import say
+from mini_agent.approval import DROPPED
+from mini_agent.mcp.shapes import McpTool
+from mini_agent.terminal import Screen, say, tool_lines
+from mini_agent.types import Text, ToolCall
 
 CALENDAR = f"{sys.executable} -m fake_servers.calendar"
+MINI_AGENT = (sys.executable, "-m", "mini_agent")
 Output = pytest.CaptureFixture[str]
 
 
@@ -69,29 +78,126 @@ def test_in_a_terminal_a_person_decides(key: bytes, booked: bool) -> None:
 
 def in_a_terminal(arguments: list[str], key: bytes, until: bytes) -> str:
     """Everything that a pseudo-terminal shows when ``key`` is typed once ``until`` has come."""
-    master, slave = pty.openpty()
-    child = subprocess.Popen(
-        [sys.executable, "-m", "mini_agent", *arguments], stdin=slave, stdout=slave, stderr=slave
-    )
-    os.close(slave)
-    seen = b""
+    code, seen = played(arguments, (until, key))
+    assert code == 0
+    return seen
+
+
+Step = tuple[bytes, bytes | signal.Signals]
+
+
+def played(arguments: list[str], *steps: Step, **env: str) -> tuple[int, str]:
+    """The exit code, and what a pseudo-terminal shows. A step is what is typed (or the signal that
+    is sent) once something has come on the screen after the step before.
+    """
+    pid, master = pty.fork()
+    if pid == 0:
+        os.environ.update(env)
+        os.execv(sys.executable, [sys.executable, "-m", "mini_agent", *arguments])
+    seen, left = b"", list(steps)
     try:
-        while True:
+        while select.select([master], [], [], 20)[0]:
             try:
                 read = os.read(master, 65536)
             except OSError:  # Linux reports the closed terminal this way
-                break
-            if not read:
-                break
-            if until in seen + read and until not in seen:
-                os.write(master, key)
+                read = b""
             seen += read
-        assert child.wait(timeout=20) == 0
+            if left and left[0][0] in seen:
+                act = left.pop(0)[1]
+                os.write(master, act) if isinstance(act, bytes) else os.kill(pid, act)
+            if not read:
+                return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), seen.decode()
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        raise AssertionError(f"it hangs, after: {seen.decode()}")
     finally:
-        child.kill()
-        child.wait()
         os.close(master)
-    return seen.decode()
+
+
+async def chatted(turns: list[Turn], *steps: Step, **env: str) -> tuple[int, str, AnthropicApi]:
+    """A chat about the calendar with a scripted service, in a pseudo-terminal."""
+    async with AnthropicApi(turns) as api:
+        here = {"ANTHROPIC_API_KEY": "hunter2", "ANTHROPIC_BASE_URL": api.url, "NO_PROXY": "*"}
+        arguments = ["--server", CALENDAR]
+        code, seen = await asyncio.to_thread(played, arguments, *steps, **here, **env)
+    assert "hunter2" not in seen and "Traceback" not in seen
+    return code, seen, api
+
+
+# -- chat in a terminal ---------------------------------------------------------------------------
+
+BOOK: Turn = [
+    ToolCall(
+        "toolu_1",
+        "calendar_create",
+        {"title": "Rest", "start": "2026-08-03T15:00", "end": "2026-08-03T16:00"},
+    )
+]
+FIRST = b"tools      calendar"
+
+
+async def test_pasted_lines_approve_nothing() -> None:
+    paste = b"please look at this text I paste\ny\nthanks\n"
+    code, seen, api = await chatted(
+        [BOOK, [Text("So be it.")]], (FIRST, paste), (b"[y/N]", b"\n"), (b"So be it", b"\x04")
+    )
+    assert code == 0 and "denied     calendar_create" in seen and "Created" not in seen
+    assert DROPPED.strip() in seen and len(api.requests) == 2
+
+
+async def test_what_is_typed_at_the_question_approves() -> None:
+    code, seen, _ = await chatted(
+        [BOOK, [Text("Booked it.")]], (FIRST, b"go\n"), (b"[y/N]", b"y\n"), (b"Booked", b"\x04")
+    )
+    assert code == 0 and "Created apt-" in seen
+
+
+async def test_ctrl_c_at_the_prompt_ends_the_chat_at_once_in_one_line() -> None:
+    code, seen, _ = await chatted([], (b"> ", b"\x03"))
+    assert code == 130
+    assert one_line(seen.partition("\n")[2]).endswith("mini-agent: interrupted")
+
+
+async def test_a_line_that_the_terminal_cut_is_not_sent_and_said_to_be_cut() -> None:
+    long = b"x" * 5000 + b"\n"
+    code, seen, api = await chatted(
+        [[Text("Short.")]], (FIRST, long), (b"too long", b"hi\n"), (b"Short.", b"\x04")
+    )
+    assert code == 0 and "4,095" in seen
+    assert [r["messages"][0]["content"][0]["text"] for r in api.requests] == ["hi"]
+
+
+@pytest.mark.parametrize("how", ["error", "cut", "abort"])
+async def test_an_answer_cut_in_the_middle_is_one_line_after_what_was_said(how: Any) -> None:
+    code, seen, _ = await chatted([Broken([Text("Half of it")], how)], (FIRST, b"go\n"))
+    assert code == 1
+    said, line = seen.splitlines()[-2:]
+    assert said == "model      Half of it"
+    assert line.startswith("mini-agent: the model's") and "Fault: the model's service" in line
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_signal_that_ends_the_program_ends_its_server(name: str, tmp_path: Path) -> None:
+    number = signal.Signals[name]
+    server = tmp_path / "stubborn.py"
+    server.write_text(
+        "import os, signal, sys, time\n"
+        "for number in (signal.SIGTERM, signal.SIGHUP): signal.signal(number, signal.SIG_IGN)\n"
+        "print('my pid:', os.getpid(), file=open(sys.argv[1], 'w'), flush=True)\n"
+        "while True: time.sleep(1)\n"
+    )
+    os.mkfifo(pids := tmp_path / "pids")
+    child = subprocess.Popen(
+        [*MINI_AGENT, "--server", f"{sys.executable} {server} {pids}", "tools"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    pid = int(pids.read_text().split()[-1])
+    child.send_signal(number)
+    _, told = child.communicate(timeout=30)
+    assert child.returncode == 128 + number and name in one_line(told)
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
 
 
 def test_tools_lists_what_a_server_offers(capsys: Output) -> None:
@@ -175,21 +281,40 @@ def test_bad_flags_are_exit_code_2(arguments: list[str]) -> None:
     assert ran.stderr.splitlines()[-1].startswith("mini-agent")
 
 
-def test_a_chat_without_a_key_is_one_clear_line() -> None:
-    ran = subprocess.run(
-        [sys.executable, "-m", "mini_agent", "--server", CALENDAR],
-        input="What is on today?\n",
-        capture_output=True,
-        text=True,
-        timeout=30,
-        env={k: v for k, v in os.environ.items() if not k.startswith("ANTHROPIC_")},
-        check=False,
-    )
-    assert ran.returncode == 2
+@pytest.mark.parametrize("key", [{}, {"ANTHROPIC_API_KEY": ""}])
+def test_a_chat_without_a_key_is_one_clear_line_before_a_word_is_typed(key: Any) -> None:
+    ran = mini_agent("--server", CALENDAR, **key)
+    assert ran.returncode == 2 and ran.stdout == ""
     assert "ANTHROPIC_API_KEY" in one_line(ran.stderr)
 
 
-@pytest.mark.parametrize("bad", ['{"date": NaN}', '{"date": 1e999}', '{"date": "\\ud800"}'])
+@pytest.mark.parametrize(
+    "env",
+    [
+        {"HTTPS_PROXY": "ftp://user:hunter2@proxy:1"},
+        {"ALL_PROXY": "user:hunter2@proxy:port"},
+        {"SSL_CERT_FILE": "/nowhere/hunter2.pem"},
+        {"ANTHROPIC_BASE_URL": "http://user:hunter2@host:port"},
+    ],
+)
+def test_an_environment_that_no_client_can_be_made_of_is_one_line(env: Any) -> None:
+    ran = mini_agent("--server", CALENDAR, **env, ANTHROPIC_API_KEY="hunter2")
+    assert ran.returncode == 2
+    assert "environment" in one_line(ran.stderr) and "hunter2" not in ran.stderr
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        '{"date": NaN}',
+        '{"date": 1e999}',
+        '{"date": "\\ud800"}',
+        '{"date": ' + "9" * 5000 + "}",
+        "[" * 100_000,
+        *('{"date": ' + "[" * depth + "]" * depth + "}" for depth in (930, 960, 980, 20_000)),
+    ],
+    ids=range(9),
+)
 def test_arguments_that_json_cannot_carry_are_one_line(bad: str) -> None:
     ran = mini_agent("--server", CALENDAR, "call", "calendar_query", bad)
     assert ran.returncode == 2
@@ -215,11 +340,39 @@ def test_a_model_that_cannot_be_reached_is_one_line() -> None:
     assert "Fault: the model's service" in one_line(ran.stderr) and "hunter2" not in ran.stderr
 
 
+@pytest.mark.parametrize(
+    "server",
+    [
+        "https://user:{}@127.0.0.1:9/mcp?t={}",
+        "https:/user:{}@127.0.0.1:9/mcp",
+        "https:user:{}@127.0.0.1",
+        "https//user:{}@127.0.0.1",
+        "htp://user:{}@127.0.0.1",
+        " HTTPS:/user:{}@127.0.0.1",
+        "user:{}@127.0.0.1/mcp",
+        "https://user:{}@[127.0.0.1",
+    ],
+)
 @pytest.mark.parametrize("secret", ["hunter2", "hun/ter2"])
-def test_no_secret_of_a_url_is_shown(secret: str) -> None:
-    ran = mini_agent("--server", f"https://user:{secret}@127.0.0.1:9/mcp?t={secret}", "tools")
-    assert ran.returncode in (1, 2)
-    assert secret.split("/")[-1] not in ran.stdout + ran.stderr
+def test_no_secret_of_a_url_is_shown(server: str, secret: str) -> None:
+    if secret == "hun/ter2" and not server.startswith("https://"):
+        return
+    url = server.replace("{}", secret)
+    for arguments in (["--server", url, "tools"], [url]):
+        ran = mini_agent(*arguments)
+        assert ran.returncode in (1, 2)
+        assert "ter2" not in ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("url", ["http://example.com/mcp", "https://user:pw@example.com/mcp"])
+def test_a_url_is_refused_in_words_that_somebody_at_a_command_line_can_follow(url: str) -> None:
+    told = one_line(mini_agent("--server", url, "tools").stderr)
+    assert "--server: " in told and "=" not in told
+
+
+def test_a_command_may_have_a_url_among_its_arguments() -> None:
+    ran = mini_agent("--server", "nope-xyz --upstream https://example.com", "tools")
+    assert "cannot start nope-xyz" in one_line(ran.stderr)
 
 
 def test_what_a_peer_wrote_cannot_act_on_the_screen(capsys: Output) -> None:
@@ -227,6 +380,104 @@ def test_what_a_peer_wrote_cannot_act_on_the_screen(capsys: Output) -> None:
     shown = capsys.readouterr().out
     assert "\x1b" not in shown and "\r" not in shown and "\u202e" not in shown
     assert shown.count("\n") == 2
+
+
+def test_a_name_takes_no_line_of_its_own() -> None:
+    tool = McpTool("a\nresult", "", {"properties": {"b\n": {}}, "type": "object"})
+    ((line, _),) = tool_lines([tool])
+    assert "\n" not in line
+
+
+def test_a_call_of_the_model_takes_one_line(capsys: Output) -> None:
+    Screen()(ToolCall("t", "a\nresult     done", {"x": "\n"}))
+    assert capsys.readouterr().out.count("\n") == 1
+
+
+def test_a_call_nested_too_deeply_to_be_shown_ends_nothing(capsys: Output) -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    Screen()(ToolCall("t", "a", {"x": deep}))
+    assert "nested too deeply" in capsys.readouterr().out
+
+
+async def test_a_server_without_tools_is_said_to_have_none(capsys: Output) -> None:
+    async with serve(Server("empty", tools=[])) as served:
+        code = await asyncio.to_thread(main, ["--server", served.url, "tools"])
+    assert code == 0 and "no tools" in capsys.readouterr().out
+
+
+# -- the streams that the shell gives -------------------------------------------------------------
+
+
+def in_a_shell(script: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """``script`` with $MA for mini-agent on the calendar; its own stdout comes on ``.stdout``."""
+    tools = f"{sys.executable} -m mini_agent --server '{CALENDAR}'"
+    return subprocess.run(
+        ["bash", "-c", f'ma() {{ {tools} "$@"; }}\n{script}'],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env={**os.environ, **env},
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("command", ["tools", "demo --yes", "--help"])
+def test_a_reader_that_has_read_enough_ends_it_without_a_word(command: str) -> None:
+    there, here = os.pipe()
+    os.close(there)
+    ran = subprocess.run(
+        [*MINI_AGENT, "--server", CALENDAR, *command.split()],
+        stdout=here,
+        stderr=subprocess.PIPE,
+        timeout=30,
+        check=False,
+    )
+    os.close(here)
+    assert (ran.returncode, ran.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize("command", ["tools", "demo --yes", "--help"])
+def test_an_output_that_is_full_is_one_line(command: str) -> None:
+    ran = in_a_shell(f"ma {command} > /dev/full")
+    assert ran.returncode == 1
+    assert "the output cannot be written" in one_line(ran.stderr)
+
+
+def test_a_stderr_that_is_gone_changes_no_exit_code() -> None:
+    assert in_a_shell("ma call nope 2> /dev/full; exit $?").returncode == 2
+    assert in_a_shell("ma call nope 2>&-; exit $?").returncode == 2
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_closed_streams_approve_nothing_and_break_nothing(closed: str) -> None:
+    ran = in_a_shell(f"ma demo {closed}; exit $?")
+    assert ran.returncode == 0 and ran.stderr == ""
+    assert "Created" not in ran.stdout
+
+
+def test_an_ascii_terminal_gets_escapes_for_what_it_cannot_show() -> None:
+    given = """ma call calendar_query '{"date": "\N{HIRAGANA LETTER A}"}'"""
+    ran = in_a_shell(given, PYTHONIOENCODING="ascii")
+    assert ran.returncode == 3 and ran.stderr == ""
+    assert "\\u3042" in ran.stdout
+
+
+def test_the_demo_does_not_depend_on_what_lies_in_the_working_directory(tmp_path: Path) -> None:
+    for name in ("types.py", "json.py", "fake_servers/__init__.py", "fake_servers/calendar.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("raise SystemExit('the wrong file')\n")
+    ran = subprocess.run(
+        [sys.executable, "-P", "-m", "mini_agent", "demo", "--yes"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert ran.returncode == 0 and "Created apt-7" in ran.stdout, ran.stderr
 
 
 def test_a_broken_session_file_is_named(tmp_path: Path) -> None:
@@ -238,6 +489,7 @@ def test_a_broken_session_file_is_named(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         timeout=30,
+        env={**os.environ, "ANTHROPIC_API_KEY": "hunter2"},
         check=False,
     )
     assert ran.returncode == 2

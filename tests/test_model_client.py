@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import subprocess
 import sys
@@ -174,6 +175,34 @@ async def test_text_that_comes_with_the_start_of_its_block_is_not_lost() -> None
     assert (await translate(raw))[:-1] == [Text("He"), Text("y")]
 
 
+async def test_input_as_deep_as_is_allowed_is_handed_on() -> None:
+    raw = [
+        START,
+        tool_start(),
+        part('{"a": ' + "[" * 199 + "]" * 199 + "}"),
+        stop(),
+        reason(),
+        STOP,
+    ]
+    assert isinstance((await translate(raw))[0], ToolCall)
+
+
+async def test_a_lone_surrogate_in_a_text_becomes_its_escape() -> None:
+    raw = [START, text_start(0, "a\ud800"), text("\udfffb \U0001f600"), stop(), reason(), STOP]
+    assert (await translate(raw))[:-1] == [Text("a\\ud800"), Text("\\udfffb \U0001f600")]
+
+
+def test_a_request_can_be_sent_whatever_tools_files_and_people_put_into_it() -> None:
+    from mini_agent.model_client import build_request
+
+    said = {"role": "user", "content": [{"type": "text", "text": "\ud800"}]}
+    tool = ToolSpec("look", "\ud800", {"type": "object", "required": ["\ud800"]})
+    request = build_request(system="\udfff", messages=[said], tools=[tool])
+    assert request["messages"][0]["content"][0]["text"] == "\\ud800"
+    assert "\ud800" in said["content"][0]["text"]  # type: ignore[index]
+    json.dumps(request, ensure_ascii=False).encode("utf-8")
+
+
 BROKEN: dict[str, list[dict[str, Any]]] = {
     "a delta without its start": [START, text("x"), stop(), reason(), STOP],
     "json without its start": [START, part("{}"), reason(), STOP],
@@ -208,6 +237,41 @@ BROKEN: dict[str, list[dict[str, Any]]] = {
     "text that is a number": [START, text_start(), text(7), reason(), STOP],  # type: ignore[arg-type]
     "a call without a name": [
         START, block_start(0, type="tool_use", id="t1", input={}), stop(), reason(), STOP
+    ],
+    "a call of an empty name": [
+        START, block_start(0, type="tool_use", id="t1", name="", input={}), stop(), reason(), STOP
+    ],
+    "a call of an empty id": [
+        START, block_start(0, type="tool_use", id="", name="n", input={}), stop(), reason(), STOP
+    ],
+    "two calls of one id": [
+        START, tool_start(0), stop(0), tool_start(1), stop(1), reason("tool_use"), STOP
+    ],
+    "no message_start": [text_start(), text("x"), stop(), reason(), STOP],
+    "no message_start at the end": [reason(), STOP],
+    "a stop_reason that is a number": [START, reason(7), STOP],  # type: ignore[arg-type]
+    "a stop_reason that is false": [START, reason(False), STOP],  # type: ignore[arg-type]
+    "an empty stop_reason": [START, reason(""), STOP],
+    "an event that is None": [START, None, reason(), STOP],  # type: ignore[list-item]
+    "an event that is a string": [START, "ping", reason(), STOP],  # type: ignore[list-item]
+    "a number past all numbers": [
+        START, tool_start(), part('{"a": [1e999]}'), stop(), reason("tool_use"), STOP
+    ],
+    "input nested too deep": [
+        START, tool_start(), part('{"a": ' + "[" * 200 + "]" * 200 + "}"), stop(),
+        reason("tool_use"), STOP
+    ],
+    "input of the start that is infinite": [
+        START, tool_start(a=float("inf")), stop(), reason("tool_use"), STOP
+    ],
+    "a number of too many digits": [
+        START, tool_start(), part('{"a": ' + "9" * 5000 + "}"), stop(), reason("tool_use"), STOP
+    ],
+    "a lone surrogate in the input": [
+        START, tool_start(), part('{"a": "\\ud800"}'), stop(), reason("tool_use"), STOP
+    ],
+    "a lone surrogate as a key": [
+        START, tool_start(), part('{"\\udfff": 1}'), stop(), reason("tool_use"), STOP
     ],
 }  # fmt: skip
 
@@ -248,9 +312,11 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=5,
 )
+NAMES = st.text(min_size=1)
 EVENTS = st.lists(
     st.builds(Text, st.text())
-    | st.builds(ToolCall, st.text(), st.text(), st.dictionaries(st.text(), JSON, max_size=3))
+    | st.builds(ToolCall, NAMES, NAMES, st.dictionaries(st.text(), JSON, max_size=3)),
+    unique_by=lambda event: event.id if isinstance(event, ToolCall) else object(),
 )
 
 

@@ -204,3 +204,13 @@ def test_a_file_that_may_not_be_read_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "s").chmod(0)
     with pytest.raises(SessionError):
         load_session(tmp_path / "s")
+
+
+def test_a_file_that_is_read_only_is_not_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "s"
+    path.write_bytes(GOOD)
+    path.chmod(0o444)
+    with pytest.raises(SessionError, match="read-only") as caught:
+        save_session(path, WHOLE)
+    assert (caught.value.path, path.read_bytes()) == (path, GOOD)
+    assert [child.name for child in tmp_path.iterdir()] == ["s"]

@@ -175,6 +175,17 @@ async def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> Non
     assert _gone(int((tmp_path / "child").read_text()))
 
 
+async def test_what_is_still_written_when_bash_has_ended_is_shown(tmp_path: Path) -> None:
+    result = await bash(tmp_path, "echo a > >(sleep 0.3; cat)", timeout=60)
+    assert result == ToolResult("a\n[exit code 0]")
+
+
+async def test_waiting_for_last_words_ends_at_the_time_limit(tmp_path: Path) -> None:
+    result = await bash(tmp_path, "sleep 1000 & echo $! > child; echo done", timeout=0.5)
+    assert result == ToolResult("done\n[exit code 0]")
+    assert _gone(int((tmp_path / "child").read_text()))
+
+
 async def test_a_process_that_escapes_its_group_holds_nobody_up(tmp_path: Path) -> None:
     escape = "echo $$ > child; echo > ready; exec sleep 1000"
     command = f"mkfifo ready; setsid bash -c '{escape}' & cat ready; echo done"

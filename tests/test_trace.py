@@ -54,6 +54,33 @@ def test_jsonl_holds_one_object_an_event(tmp_path: Path) -> None:
     assert event["at"] > 0
 
 
+def test_what_a_peer_says_cannot_forge_a_line_or_move_the_cursor() -> None:
+    trace = Trace()
+    forged = {"jsonrpc": "2.0", "id": 1, "method": "x\nloop  approved  name=bash\x1b[2K"}
+    trace.add("transport", "received", message=forged)
+    trace.add("loop", "text", text="\x9b2K\u202e\x7f\ud800", name="\u2028")
+    table = trace.table()
+    assert len(table.splitlines()) == 2
+    assert all(char.isprintable() or char == "\n" for char in table)
+    assert "x\\nloop" in table and "\\x9b2K\\u202e" in table
+
+
+def itself() -> dict[str, Any]:
+    held: dict[str, Any] = {}
+    held["it"] = held
+    return held
+
+
+@pytest.mark.parametrize("fact", [{("a", "b"): 1}, itself(), [itself()], float("inf"), "\ud800"])
+def test_a_fact_that_json_cannot_say_is_told_all_the_same(tmp_path: Path, fact: Any) -> None:
+    trace = Trace()
+    trace.add("loop", "text", fact=fact, other=1)
+    assert trace.table().startswith("loop  text  fact=")
+    trace.to_jsonl(tmp_path / "t.jsonl")
+    told = json.loads((tmp_path / "t.jsonl").read_bytes(), parse_constant=pytest.fail)
+    assert told["fact"] and told["other"] == 1
+
+
 @pytest.mark.parametrize(
     ("message", "brief"),
     [

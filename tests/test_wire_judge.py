@@ -54,6 +54,7 @@ WRONG = {
     "arguments of null's kind": request("tools/call", name="t", arguments=[]),
     "a field that nobody knows": request("tools/call", name="t", input={}),
     "a field in a wrong place": request("subscriptions/listen", notifications={"tools": True}),
+    "a flag in quotes": request("subscriptions/listen", notifications={"toolsListChanged": "yes"}),
     "a notification of a server": build_notification("notifications/progress", {"progress": 1}),
     "a cancellation of nothing": build_notification(CANCEL, {"reason": "late"}),
 }

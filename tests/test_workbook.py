@@ -215,6 +215,16 @@ def test_a_copy_whose_record_was_lost_is_kept(desk: Desk) -> None:
     assert desk.refresh() == ["kept"]
 
 
+@pytest.mark.parametrize("record", [b"", b'{"00_a', b"[]", b'{"00_a.ipynb": 3}', b"\xff"])
+def test_a_torn_record_is_said_in_one_line_and_the_copies_stay(desk: Desk, record: bytes) -> None:
+    desk.copy.write_text(notebook("mine"))
+    (desk.copies / ".originals.json").write_bytes(record)
+    (said, kept) = refresh(desk.originals, desk.copies)
+    assert ".originals.json cannot be read" in said and kept.startswith("kept")
+    assert desk.copy.read_text() == notebook("mine")
+    assert desk.refresh() == ["kept"]
+
+
 def test_a_deleted_copy_is_made_again(desk: Desk) -> None:
     desk.copy.unlink()
     assert (desk.refresh(), desk.same()) == (["made"], True)

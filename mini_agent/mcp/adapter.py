@@ -15,11 +15,11 @@ from typing import Any
 from mini_agent.errors import JsonRpcError, McpError
 from mini_agent.mcp.client import McpClient
 from mini_agent.mcp.headers import mirrored_headers
+from mini_agent.mcp.messages import INVALID_PARAMS, encode, excerpt
 from mini_agent.mcp.schemas import SchemaError
 from mini_agent.mcp.shapes import ABSENT, CallResult, McpTool
 from mini_agent.types import JsonObject, Tool, ToolResult, ToolSpec
 
-INVALID_PARAMS = -32602
 LONGEST_NAME = 64
 LONGEST_RESULT = 50_000  # characters; what is cut is said
 
@@ -31,9 +31,10 @@ def format_result(result: CallResult) -> str:
     that it is empty. Longer than LONGEST_RESULT characters is cut, and the cut is visible.
     """
     parts = [_format_block(block) for block in result.content]
-    has_text = any(block["type"] == "text" for block in result.content)
+    has_text = any(block["type"] == "text" and block.get("text") for block in result.content)
     if result.structured_content is not ABSENT and not has_text:
-        parts.append(json.dumps(result.structured_content, ensure_ascii=False))
+        compact = (",", ":")  # a model's text is paid for by its length
+        parts.append(json.dumps(result.structured_content, ensure_ascii=False, separators=compact))
     text = "\n".join(part for part in parts if part) or "(no content)"
     if len(text) <= LONGEST_RESULT:
         return text
@@ -45,29 +46,34 @@ def _format_block(block: JsonObject) -> str:
         case {"type": "text", "text": str(text)}:
             return text
         case {"type": "image" | "audio" as kind, "data": str(data)}:
-            return f"[{kind}: {block.get('mimeType', 'no type')}, {_bytes(data)} bytes, not shown]"
+            return f"[{kind}: {_type(block)}, {_bytes(data)} bytes, not shown]"
         case {"type": "resource_link", "uri": str(uri)}:
             told = (block.get("name"), block.get("description"))
-            return f"[link: {uri}{''.join(f' - {text}' for text in told if text)}]"
+            return f"[link: {' - '.join(excerpt(text, 500) for text in (uri, *told) if text)}]"
         case {"type": "resource", "resource": {"uri": str(uri), "text": str(text)}}:
-            return f"[resource: {uri}]\n{text}"
+            return f"[resource: {excerpt(uri, 500)}]\n{text}"
         case {"type": "resource", "resource": {"uri": str(uri), "blob": str(blob)} as inner}:
-            return f"[resource: {uri}, {inner.get('mimeType', 'no type')}, {_bytes(blob)} bytes]"
+            return f"[resource: {excerpt(uri, 500)}, {_type(inner)}, {_bytes(blob)} bytes]"
     return f"[a content block of type {block['type']!r:.40} that cannot be shown]"
 
 
+def _type(block: JsonObject) -> str:
+    return excerpt(block.get("mimeType") or "no type")  # one line, whatever the server wrote
+
+
 def _bytes(base64_text: str) -> int:
-    return len(base64_text) * 3 // 4 - base64_text[-2:].count("=")
+    return max(0, len(base64_text) * 3 // 4 - base64_text[-2:].count("="))
 
 
 def model_name(name: str) -> str:
     """``name`` as the model's API takes it: letters, digits, ``_`` and ``-``, at most 64 of them.
 
-    A name that is cut ends in a hash of the whole, so that it stays the same and stays apart.
+    A name that had to be changed ends in a hash of the whole, so that two names stay two, and the
+    same tomorrow.
     """
     safe = re.sub(r"[^A-Za-z0-9_-]", "_", name)
-    if len(safe) <= LONGEST_NAME:
-        return safe
+    if safe == name and len(name) <= LONGEST_NAME:
+        return name
     return f"{safe[: LONGEST_NAME - 9]}_{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
@@ -123,6 +129,9 @@ def argument_fault(tool: McpTool, arguments: JsonObject, *, mirrored: bool = Fal
 
     ``mirrored`` says that annotated arguments travel in headers too, which hold less than JSON.
     """
+    unsendable = _unsendable(arguments)
+    if unsendable:
+        return unsendable
     try:
         fault = tool.input_validator.fault(arguments)
         if mirrored and not fault:
@@ -132,6 +141,16 @@ def argument_fault(tool: McpTool, arguments: JsonObject, *, mirrored: bool = Fal
     except ValueError as unsafe:
         return str(unsafe)
     return fault and f"its arguments do not fit, {fault}"
+
+
+def _unsendable(arguments: JsonObject) -> str:
+    """Which argument JSON cannot say (NaN, half a character, nesting without end), "" for none."""
+    for name, value in arguments.items() if isinstance(arguments, dict) else ():
+        try:
+            encode({name: value})
+        except (ValueError, RecursionError) as cause:
+            return f"argument {excerpt(name)} cannot be sent: {cause}"
+    return ""
 
 
 async def is_gone(client: McpClient, tool: McpTool) -> bool:

@@ -22,7 +22,7 @@ from mini_agent.errors import (
 from mini_agent.mcp.cache import Cache
 from mini_agent.mcp.changes import listen_filter
 from mini_agent.mcp.contents import parse_contents, parse_prompt, prompt_arguments
-from mini_agent.mcp.exchange import Exchange, Hear, choose_version
+from mini_agent.mcp.exchange import Exchange, Hear, choose_version, sync_only
 from mini_agent.mcp.headers import mirror_fault, mirrored_headers
 from mini_agent.mcp.listening import Listening
 from mini_agent.mcp.paging import every_page
@@ -69,7 +69,7 @@ class McpClient:
         self.tools: list[McpTool] = []  # as last listed
         self.left_out: list[str] = []  # why a tool of the server's list is not among them
         self._on_input_required = on_input_required
-        self._on_notification = on_notification
+        self._on_notification = sync_only("on_notification", on_notification)
         self._cache = Cache(clock)
         true_by_handler: JsonObject = {"elicitation": {}} if on_input_required else {}
         self._exchange = Exchange(
@@ -128,7 +128,7 @@ class McpClient:
             try:
                 found = parse_discovery(await self._exchange.request("server/discover"))
             except (JsonRpcError, TransportClosed, RequestTimeout) as error:
-                error.hint = "It may speak only a revision before 2026-07-28, with a handshake"
+                error.hint = error.hint or "It may speak only a revision before 2026-07-28"
                 raise
             version = choose_version(found.versions)
             if version is None:
@@ -279,7 +279,13 @@ class McpClient:
         """A request that the server may answer with "not yet" (basic/patterns/mrtr)."""
         given = {key: value for key, value in more.items() if value is not None}
         ask = functools.partial(self._ask, method, params, options)
-        return await until_complete(ask, self._on_input_required, given)
+        longest = self._exchange.max_timeout
+        seconds = self._exchange.limit(options["timeout"])
+        if options.get("on_progress"):  # which may move each request's deadline that far
+            seconds = max(seconds, longest)
+        return await until_complete(
+            ask, self._on_input_required, given, seconds=seconds, longest=longest
+        )
 
     async def _ask(
         self, method: str, params: JsonObject, options: JsonObject, extra: JsonObject
@@ -297,10 +303,10 @@ class McpClient:
             )
 
     def _envelope(self, method: str, params: JsonObject) -> Mapping[str, str]:
-        tool = self.tool(params["name"]) if method == "tools/call" else None
-        if tool is None or not self.transport.mirrors_envelope:
+        if method != "tools/call" or not self.transport.mirrors_envelope:
             return NO_ENVELOPE
-        return mirrored_headers(tool.input_schema, params["arguments"])
+        tool = self.tool(params["name"])
+        return mirrored_headers(tool.input_schema, params["arguments"]) if tool else NO_ENVELOPE
 
     def _heard(self, message: JsonObject) -> None:
         params = message.get("params")

@@ -36,11 +36,14 @@ def child_environment(
 
     A server gets no key that it was not given. ``extra=dict(os.environ)`` hands over everything.
 
-    Raises: TypeError for a name or value that is no string.
+    Raises: TypeError for a name or value that is no string; ValueError for one that cannot be
+    handed over.
     """
     for name, value in (extra or {}).items():
         if not isinstance(name, str) or not isinstance(value, str):
             raise TypeError(f"environment variable {name!r} must be a string")
+        if "=" in name or not sayable(name + value):
+            raise ValueError(f"environment variable {name!r} holds = or NUL or half a character")
     kept = {name: value for name, value in inherited.items() if name in allowed}
     return {**kept, **(extra or {})}
 
@@ -48,16 +51,35 @@ def child_environment(
 def checked_command(command: Sequence[str]) -> tuple[str, ...]:
     """``command`` as a tuple of strings: a program and its arguments, each on its own.
 
-    Raises: TypeError for one string, since splitting it would be a guess; ValueError for none.
+    Raises: TypeError for one string, since splitting it would be a guess; ValueError for none, and
+    for what no system call takes.
     """
     if isinstance(command, str | bytes):
         raise TypeError('command must be a list, such as ["python", "server.py"], not one string')
     words = tuple(os.fspath(word) for word in command)
     if not words:
         raise ValueError("command is empty; its first item is the program to start")
-    if any(not isinstance(word, str) or "\0" in word for word in words):
-        raise ValueError("every item of command must be a string without a NUL character")
+    if any(not isinstance(word, str) or not sayable(word) for word in words):
+        raise ValueError("every item of command must be a string without NUL or half a character")
     return words
+
+
+def checked_directory(cwd: str | os.PathLike[str] | None) -> str | os.PathLike[str] | None:
+    """``cwd``, where it can be one. Whether it exists is seen at the start.
+
+    Raises: ValueError.
+    """
+    if cwd is not None and not sayable(os.fspath(cwd)):
+        raise ValueError("cwd holds NUL or half a character")
+    return cwd
+
+
+def sayable(text: str) -> bool:
+    """False for what no system call takes: a NUL, or half of a surrogate pair."""
+    try:
+        return b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        return False
 
 
 def found_program(name: str, env: Mapping[str, str]) -> str:

@@ -47,6 +47,7 @@ class Connections:
                 await self._take_back(client)
 
     async def _take_back(self, client: httpx.AsyncClient) -> None:
+        client.cookies.clear()  # every request stands alone
         if self._closed:
             await client.aclose()
         else:
@@ -68,7 +69,8 @@ class Connections:
         """Close what is idle, and what is lent as it comes back."""
         self._closed = True
         while self._idle:
-            await self._idle.pop().aclose()
+            with contextlib.suppress(RuntimeError):  # their event loop may be closed already
+                await self._idle.pop().aclose()
 
 
 def tls_context(endpoint: Endpoint) -> ssl.SSLContext:

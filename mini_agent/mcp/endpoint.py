@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+from mini_agent.mcp.headers import TOKEN
+
 HEADER_VALUE = re.compile(r"[\x20-\x7e\t]*")
 OURS: tuple[str, ...] = ("accept", "accept-encoding", "content-type", "content-length")
 OURS += ("transfer-encoding", "mcp-protocol-version", "mcp-method", "mcp-name")
@@ -40,6 +41,8 @@ def checked_endpoint(url: str, *, allow_cleartext: bool = False) -> Endpoint:
         raise ValueError("this is no URL; write it as https://HOST/PATH") from None
     if parsed.scheme not in ("http", "https") or not parsed.host:
         raise ValueError("the URL must start with https:// or http:// and name a host")
+    if parsed.port is not None and not 0 < parsed.port < 2**16:  # not shown: it may be a secret
+        raise ValueError("the port of the URL must be from 1 to 65535")
     if parsed.userinfo:
         raise ValueError("the URL holds credentials; pass them as auth= or headers= instead")
     loopback = is_loopback(parsed.host)
@@ -69,7 +72,7 @@ def checked_headers(
     with a line break or a character outside ASCII, or a name that the transport sets itself.
     """
     for name, value in (headers or {}).items():
-        if not HEADER_NAME.fullmatch(name):
+        if not TOKEN.fullmatch(name):
             raise ValueError(f"{name!r} is no header name")
         if name.lower() in reserved:
             raise ValueError(f"the header {name} is set by the transport itself")

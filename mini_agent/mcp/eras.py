@@ -212,6 +212,7 @@ def why_not_modern(answer: JsonObject | McpError) -> McpError:
 def both_failed(first: McpError, second: McpError) -> McpError:
     """``first``, with ``second`` as a note."""
     first.add_note(f"the handshake of {OLDER[0]} failed too: {second}")
+    first.hint = f"The handshake of {OLDER[0]} failed too"
     return first
 
 

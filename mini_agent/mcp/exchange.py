@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -85,9 +86,10 @@ class Exchange:
         A server that refuses the version (-32022) is asked once more with one that it names and
         that is spoken here (basic/versioning).
 
-        Raises: McpError.
+        Raises: McpError; ValueError for a timeout that is not above 0; TypeError for an async
+        ``on_progress``.
         """
-        options = (timeout or self.timeout, on_progress, envelope, on_id)
+        options = (self.limit(timeout), sync_only("on_progress", on_progress), envelope, on_id)
         try:
             return await self._once(method, params, *options)
         except UnsupportedProtocolVersion as refusal:
@@ -96,6 +98,13 @@ class Exchange:
                 raise
             self.version = version
             return await self._once(method, params, *options)
+
+    def limit(self, timeout: float | None) -> float:
+        """How many seconds one request may take. Raises: ValueError for none at all."""
+        seconds = self.timeout if timeout is None else timeout
+        if not seconds > 0:
+            raise ValueError(f"timeout must be above 0 seconds, not {seconds:g}")
+        return seconds
 
     async def _once(
         self,
@@ -202,10 +211,18 @@ def choose_version(offered: Sequence[str]) -> str | None:
     return next((version for version in SPOKEN if version in offered), None)
 
 
+def sync_only(name: str, callback: Hear | None) -> Hear | None:
+    """``callback`` itself. Raises: TypeError for an async one, which nobody would await."""
+    call: Any = callback and type(callback).__call__  # of an object that can be called
+    if inspect.iscoroutinefunction(callback) or inspect.iscoroutinefunction(call):
+        raise TypeError(f"{name} must be a plain function, not an async one")
+    return callback
+
+
 def _shielded(tell: Hear, message: JsonObject) -> None:
     """Call a caller's callback; what it raises goes to the event loop's exception handler."""
     try:
         tell(message)
-    except Exception as error:  # noqa: BLE001 - somebody else's function, in the reader's task
+    except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - not our function
         context = {"message": f"a callback failed on {message.get('method')}", "exception": error}
         asyncio.get_running_loop().call_exception_handler(context)

@@ -27,7 +27,7 @@ from mini_agent.mcp.replies import (
     refusal,
     translated,
 )
-from mini_agent.mcp.transport import NO_ENVELOPE, OneListener
+from mini_agent.mcp.transport import NO_ENVELOPE, OneListener, OneLoop, closed_error
 from mini_agent.types import JsonObject
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ ALWAYS = {
 }
 
 
-class HttpTransport(OneListener):
+class HttpTransport(OneListener, OneLoop):
     """Posts each message to ``url``. Holds no connection state: every request stands alone.
 
     ``client`` is yours to close; without one, the transport makes its own, and bypasses proxies
@@ -97,7 +97,8 @@ class HttpTransport(OneListener):
         Cancelling the task closes the reply, which is how the server learns of it.
 
         Raises: ConnectFailed, TransportClosed, HttpStatusError, AuthorizationError,
-        MalformedMessage; ValueError for a message that JSON cannot express, or a response.
+        MalformedMessage; ValueError for a message that JSON cannot express, or a response;
+        RuntimeError in another event loop than that of the first send.
         """
         if kind(message) == "response" and not self.may_respond:
             raise ValueError("a client sends no responses (streamable-http#sending-messages)")
@@ -208,6 +209,7 @@ class HttpTransport(OneListener):
     @contextlib.asynccontextmanager
     async def _until_closed(self) -> AsyncIterator[None]:
         """What runs in here ends with TransportClosed when ``close`` is called meanwhile."""
+        self.stay_home()
         if self._closed:
             raise closed_error()
         scope = asyncio.timeout(None)
@@ -228,6 +230,8 @@ class HttpTransport(OneListener):
 
         Raises: ConnectFailed, TransportClosed.
         """
+        if not self.at_home():
+            return  # no connection can be used
         headers = {**self._headers, **checked_headers(envelope, reserved=())}
         async with self._until_closed(), self._slots, self._connections.lent() as client:
             with translated(self._endpoint):
@@ -239,7 +243,7 @@ class HttpTransport(OneListener):
     async def close(self) -> None:
         """Close every connection of its own; requests in flight fail. Idempotent, from any task."""
         self._closed = True
-        while self._open:
+        while self._open and self.at_home():
             self._open.pop().reschedule(asyncio.get_running_loop().time())
         await self._connections.close()
 
@@ -265,8 +269,3 @@ async def until_end(chunks: AsyncIterator[bytes]) -> None:
         async with asyncio.timeout(LINGER):
             async for _ in chunks:
                 await asyncio.sleep(0)  # a turn for the clock, also where chunks come without end
-
-
-def closed_error() -> TransportClosed:
-    """For whoever uses a transport that is closed."""
-    return TransportClosed("this transport is closed; create a new one")

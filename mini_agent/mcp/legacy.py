@@ -27,7 +27,7 @@ from mini_agent.mcp.eras import (
     why_not_modern,
 )
 from mini_agent.mcp.older_session import Ask, OlderSession, Replying, Starting
-from mini_agent.mcp.transport import NO_ENVELOPE, McpTransport, OneListener
+from mini_agent.mcp.transport import NO_ENVELOPE, McpTransport, OneListener, closed_error
 from mini_agent.trace import Trace
 from mini_agent.types import JsonObject
 
@@ -192,8 +192,3 @@ class LegacyTransport(OneListener):
         await self._inner.close()
         await self._session.close()
         await self._background.close()
-
-
-def closed_error() -> TransportClosed:
-    """For whoever uses a transport that is closed."""
-    return TransportClosed("this transport is closed; create a new one")

@@ -6,12 +6,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from mini_agent.errors import JsonRpcError, MalformedMessage
-from mini_agent.mcp.messages import excerpt
+from mini_agent.mcp.messages import INVALID_PARAMS, excerpt
 from mini_agent.mcp.shapes import parse_page, ttl_seconds
 from mini_agent.types import JsonObject
 
 MAX_PAGES = 1000
-INVALID_PARAMS = -32602
 
 
 async def every_page(

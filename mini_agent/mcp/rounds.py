@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
-from mini_agent.errors import InputRequired
+from mini_agent.errors import InputRequired, RequestTimeout
 from mini_agent.mcp.shapes import parse_input_required
 from mini_agent.types import JsonObject
 
@@ -25,40 +25,61 @@ async def until_complete(
     ask: Callable[[JsonObject], Awaitable[JsonObject]],
     handler: InputHandler | None,
     extra: JsonObject,
+    *,
+    seconds: float = 30.0,
+    longest: float = 600.0,
 ) -> JsonObject:
     """Call ``ask`` with what each round adds to the params, until the result is complete.
 
-    ``extra`` is what the first round adds (a host that goes on by hand), {} as a rule.
+    ``extra`` is what the first round adds (a host that goes on by hand), {} as a rule. All rounds
+    together may take ``seconds``, and ``longest`` as soon as a person is asked.
 
     Raises: InputRequired when the server asks and there is no ``handler``, or when it still asks
-    after MAX_ROUNDS; what ``ask`` and ``handler`` raise.
+    after MAX_ROUNDS; RequestTimeout; what ``ask`` and ``handler`` raise.
     """
-    pause = FIRST_PAUSE
-    for _ in range(MAX_ROUNDS):
-        result = await ask(extra)
-        if result.get("resultType") != "input_required":
-            # A result that rests on input is not for keeping (server/utilities/caching#cache-key).
-            return {**result, "ttlMs": 0} if extra else result
-        requests, state = parse_input_required(result)
-        extra = {} if state is None else {"requestState": state}
-        if requests:
-            if handler is None:
-                raise InputRequired(_asks(requests), requests=requests, state=state)
-            extra["inputResponses"] = await answers(handler, requests)
-        else:
-            await asyncio.sleep(pause)
-            pause *= 2
+    began, limit = asyncio.get_running_loop().time(), seconds
+    try:
+        async with asyncio.timeout(seconds) as whole:
+            for done in range(MAX_ROUNDS):
+                result = await ask(extra)
+                if result.get("resultType") != "input_required":
+                    # What rests on input is not kept (server/utilities/caching#cache-key).
+                    return {**result, "ttlMs": 0} if extra else result
+                requests, state = parse_input_required(result)
+                if requests and not whole.expired():
+                    limit = max(seconds, longest)
+                    whole.reschedule(began + limit)
+                extra = await _more(handler, requests, state, FIRST_PAUSE * 2**done)
+    except TimeoutError as cause:
+        if not whole.expired():
+            raise  # the handler's own
+        raise RequestTimeout(f"no answer within {limit:g} s", seconds=limit) from cause
     raise InputRequired(
         f"the server still asks for input after {MAX_ROUNDS} rounds", requests=requests, state=state
     )
 
 
+async def _more(
+    handler: InputHandler | None, requests: JsonObject, state: str | None, pause: float
+) -> JsonObject:
+    """What the next round adds to the params; where nobody is asked, after ``pause`` seconds."""
+    extra: JsonObject = {} if state is None else {"requestState": state}
+    if not requests:
+        await asyncio.sleep(pause)
+        return extra
+    if handler is None:
+        raise InputRequired(_asks(requests), requests=requests, state=state)
+    return {**extra, "inputResponses": await answers(handler, requests)}
+
+
 async def answers(handler: InputHandler, requests: JsonObject) -> JsonObject:
     """The handler's answers, one for each request: a retry with a part of them is not allowed.
 
-    Raises: ValueError naming the keys that the handler left out.
+    Raises: TypeError for anything but a dict; ValueError naming the keys that it left out.
     """
     given = await handler(requests)
+    if not isinstance(given, dict):
+        raise TypeError(f"on_input_required must return a dict, not {type(given).__name__}")
     missing = sorted(requests.keys() - given.keys())
     if missing:
         raise ValueError(f"on_input_required gave no answer for {', '.join(missing)}")

@@ -6,22 +6,18 @@ basic/index#json-schema-usage. Dialects: 2020-12 (the default), 2019-09, draft-0
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextvars import ContextVar
 from typing import Any, cast
 
+from mini_agent.mcp.rules import Deadline, SchemaError, stoppable
 from mini_agent.types import JsonObject
+
+__all__ = ["SchemaError", "Validator", "check_bounds"]
 
 MAX_DEPTH = 64
 MAX_NODES = 20_000
 MAX_SECONDS = 1.0
-
-_deadline: ContextVar[float] = ContextVar("schema_deadline")
-
-
-class SchemaError(ValueError):
-    """The schema itself cannot be used; the message says why."""
+TRIPPED = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+"""What the library raises over a schema that its metaschema lets pass."""
 
 
 class Validator:
@@ -37,21 +33,33 @@ class Validator:
         Raises: SchemaError when the schema is too large, of an unknown dialect, not valid, refers
         to something that is not in it, or takes longer than MAX_SECONDS.
         """
-        from jsonschema.exceptions import best_match
+        import jsonschema.validators  # noqa: F401 - before the clock starts: loading takes long
+        import jsonschema_specifications  # type: ignore[import-untyped]  # noqa: F401
+        import regex  # noqa: F401
+
+        token = Deadline.current.set(Deadline(MAX_SECONDS))
+        try:
+            return self._fault(value)
+        finally:
+            Deadline.current.reset(token)
+
+    def _fault(self, value: Any) -> str:
+        from jsonschema.exceptions import UndefinedTypeCheck, UnknownType, best_match
         from referencing.exceptions import Unresolvable
 
-        if self._compiled is None:
-            self._compiled = _compile(self._schema)
-        token = _deadline.set(time.monotonic() + MAX_SECONDS)
         try:
+            if self._compiled is None:
+                self._compiled = _compile(self._schema)
             error = best_match(self._compiled.iter_errors(value))
+            return _describe(error) if error else ""
+        except SchemaError:
+            raise
         except Unresolvable as cause:
-            raise SchemaError(f"it refers to {cause.ref!r}, which is not fetched") from cause
+            raise SchemaError(f"it refers to {cause.ref!r:.80}, which is not fetched") from cause
         except RecursionError as cause:
-            raise SchemaError("it refers to itself without end") from cause
-        finally:
-            _deadline.reset(token)
-        return _describe(error) if error else ""
+            raise SchemaError("it refers to itself without end, or goes too deep") from cause
+        except (*TRIPPED, UndefinedTypeCheck, UnknownType) as cause:
+            raise SchemaError(f"a rule of it cannot be applied: {cause!s:.120}") from cause
 
 
 def _describe(error: Any) -> str:
@@ -61,33 +69,35 @@ def _describe(error: Any) -> str:
 
 
 def _compile(schema: JsonObject) -> Any:
-    from jsonschema.exceptions import SchemaError as Invalid
-    from jsonschema.validators import Draft202012Validator, extend, validator_for
-    from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]  # no way out
+    from jsonschema.exceptions import best_match
+    from jsonschema_specifications import REGISTRY
 
     check_bounds(schema)
-    cls: Any = Draft202012Validator
-    if "$schema" in schema:
-        cls = validator_for(schema, default=cast(Any, None))
-    if cls is None:
-        raise SchemaError(f"its dialect {schema['$schema']!r:.80} is not supported; use 2020-12")
-    try:
-        cls.check_schema(schema)
-    except Invalid as cause:
-        raise SchemaError(f"it is no valid schema: {_describe(cause)}") from cause
-    rules = {name: _bounded(rule) for name, rule in cls.VALIDATORS.items()}
-    return cast(Any, extend)(cls, rules)(schema, registry=REGISTRY)
+    dialect = _dialect(schema)
+    judge = dialect(dialect.META_SCHEMA, registry=REGISTRY)
+    wrong = best_match(judge.iter_errors(schema))
+    if wrong:
+        raise SchemaError(f"it is no valid schema: {_describe(wrong)}")
+    return dialect(schema, registry=REGISTRY)
 
 
-def _bounded(rule: Any) -> Any:
-    """``rule``, stopped when the time of this check is up: schemas can be made exponential."""
+def _dialect(schema: JsonObject) -> Any:
+    """The validator class for the schema's dialect, with rules that a deadline stops."""
+    from jsonschema.validators import Draft202012Validator, extend, validator_for
 
-    def bounded(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
-        if time.monotonic() > _deadline.get():
-            raise SchemaError(f"checking it took longer than {MAX_SECONDS:g} s")
-        yield from rule(validator, value, instance, schema) or ()
+    named = schema.get("$schema", Draft202012Validator.META_SCHEMA["$id"])
+    known = isinstance(named, str) and validator_for({"$schema": named}, default=cast(Any, None))
+    if not known:
+        raise SchemaError(f"its dialect {named!r:.80} is not supported; use 2020-12")
+    dialect: Any = cast(Any, extend)(known, stoppable(known.VALIDATORS))
+    dialect.evolve = _evolve
+    return dialect
 
-    return bounded
+
+def _evolve(validator: Any, **changes: Any) -> Any:
+    """The same rules for another schema: its own ``$schema`` must not bring the unbounded ones."""
+    kept = {"registry": validator._registry, "_resolver": validator._resolver}
+    return type(validator)(**{"schema": validator.schema, **kept, **changes})
 
 
 def check_bounds(schema: Any) -> None:

@@ -29,6 +29,7 @@ class Absent(enum.Enum):
 
 
 ABSENT = Absent.ABSENT
+LONGEST_TTL = 86_400  # seconds
 
 
 @dataclass(frozen=True)
@@ -232,6 +233,11 @@ def parse_input_required(result: JsonObject) -> tuple[JsonObject, str | None]:
 
 
 def ttl_seconds(result: JsonObject) -> float:
-    """How long a result may be kept, in seconds; 0 for an absent, negative or odd ``ttlMs``."""
+    """How long a result may be kept, in seconds; 0 for an absent, negative or odd ``ttlMs``.
+
+    LONGEST_TTL at most: a server that says more is asked again after that.
+    """
     ttl = result.get("ttlMs")
-    return max(0, ttl) / 1000 if isinstance(ttl, int | float) and not isinstance(ttl, bool) else 0.0
+    if not isinstance(ttl, int | float) or isinstance(ttl, bool):
+        return 0.0
+    return min(max(0, ttl), LONGEST_TTL * 1000) / 1000

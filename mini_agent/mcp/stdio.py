@@ -14,11 +14,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from mini_agent.errors import ConnectFailed, McpError, TransportClosed
-from mini_agent.mcp.command import checked_command, child_environment
+from mini_agent.mcp.command import checked_command, checked_directory, child_environment
 from mini_agent.mcp.conversation import Conversation, encode_line
 from mini_agent.mcp.lines import MAX_LINE
 from mini_agent.mcp.messages import kind
-from mini_agent.mcp.transport import NO_ENVELOPE, OneListener
+from mini_agent.mcp.transport import NO_ENVELOPE, OneListener, OneLoop, closed_error
 from mini_agent.types import JsonObject
 from mini_agent.visible import visible
 
@@ -30,7 +30,7 @@ MAX_STARTS = 12  # so many in a row, and no more: by then it has been tried for 
 LONGEST_PAUSE = 30.0  # seconds
 
 
-class StdioTransport(OneListener):
+class StdioTransport(OneListener, OneLoop):
     """Starts ``command`` at the first send, and again at the next send after it ended.
 
     ``command`` is a list: a program and its arguments, started without a shell. ``env`` is laid
@@ -40,8 +40,9 @@ class StdioTransport(OneListener):
     three steps of ending a process. ``on_start(ask)`` is awaited on each new process before
     anything else is sent to it; ``ask`` sends one message. What it is answered counts for nothing
     when a server that only ever ends is started less and less often, and at last no more.
+    The event loop of the first send is the only one that can send.
 
-    Raises: TypeError or ValueError for a command or an environment that cannot be one.
+    Raises: TypeError or ValueError for a command, a directory or an environment that cannot be one.
     """
 
     mirrors_envelope = False
@@ -62,7 +63,7 @@ class StdioTransport(OneListener):
             raise ValueError(f'on_junk must be "reject" or "skip", not {on_junk!r}')
         self._command = checked_command(command)
         self._env = child_environment(env)
-        self._cwd = cwd
+        self._cwd = checked_directory(cwd)
         self._skip_junk = on_junk == "skip"
         self._max_line = max_line
         self._grace = grace
@@ -83,8 +84,9 @@ class StdioTransport(OneListener):
         """Write one message; for a request, wait for its answer. The deadline is the caller's.
 
         Raises: ConnectFailed, TransportClosed, MalformedMessage; ValueError for a message that
-        JSON cannot express, for a response, or for an id in use.
+        JSON cannot express, for a response, or for an id in use; RuntimeError in another loop.
         """
+        self.stay_home()
         responds = kind(message) == "response"
         if responds and not self.may_respond:
             raise ValueError("a client sends no responses (basic/transports/stdio)")
@@ -174,6 +176,8 @@ class StdioTransport(OneListener):
         The wait is bounded by ``grace``: three steps, and once more for a start under way.
         """
         self._closed = True
+        if not self.at_home():  # perhaps that loop is closed: nothing of it can be waited for
+            return self._abandon()
         self._give_up()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(self._grace), self._starting:
@@ -187,6 +191,9 @@ class StdioTransport(OneListener):
 
     def __del__(self) -> None:
         """Best effort for who forgot to close: no process is left over, and nothing is printed."""
+        self._abandon()
+
+    def _abandon(self) -> None:
         talk: Conversation | None = getattr(self, "_talk", None)
         if talk is not None:
             talk.abandon()
@@ -195,8 +202,3 @@ class StdioTransport(OneListener):
 def pause_after(starts: int) -> float:
     """Seconds from the last start to the next, after so many starts without one answer."""
     return 0.0 if starts < FREE_STARTS else min(LONGEST_PAUSE, 2.0 ** (starts - FREE_STARTS))
-
-
-def closed_error() -> TransportClosed:
-    """For whoever uses a transport that is closed."""
-    return TransportClosed("this transport is closed; create a new one")

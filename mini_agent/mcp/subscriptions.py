@@ -114,8 +114,6 @@ class Subscription:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
-            if not self._task.cancelled():
-                self._task.exception()  # looked at: whoever reads on has been told
 
     def _ended(self, _: object) -> None:
         self._opened.set()

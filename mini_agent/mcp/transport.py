@@ -6,6 +6,7 @@ mini_agent.errors. The difference between a pipe and a network stays inside the 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
@@ -81,6 +82,27 @@ class OneListener:
             self.trace.add("transport", what, **facts)
 
 
+class OneLoop:
+    """For a transport whose pipe or connections live in one event loop: that of its first send."""
+
+    _loop: asyncio.AbstractEventLoop | None = None
+
+    def at_home(self) -> bool:
+        """True in that loop, and before any send. What lives in another cannot be waited for."""
+        return self._loop in (None, asyncio.get_running_loop())
+
+    def stay_home(self) -> None:
+        """Keep to this loop from now on.
+
+        Raises: RuntimeError in another; no McpError, since it is the caller's mistake.
+        """
+        if not self.at_home():
+            raise RuntimeError(
+                "this transport belongs to another event loop; make one for each asyncio.run"
+            )
+        self._loop = asyncio.get_running_loop()
+
+
 class FakeTransport(OneListener):
     """A server that is a list: what it would send, in order, with no process and no network.
 
@@ -105,7 +127,7 @@ class FakeTransport(OneListener):
         after close().
         """
         if self.closed:
-            raise TransportClosed("this transport was closed")
+            raise closed_error()
         self.sent.append(message)
         self.note("sent", message=message)
         if kind(message) == "notification":
@@ -135,3 +157,8 @@ class FakeTransport(OneListener):
     async def close(self) -> None:
         """Remember that it was closed."""
         self.closed = True
+
+
+def closed_error() -> TransportClosed:
+    """For whoever uses a transport that is closed."""
+    return TransportClosed("this transport is closed; create a new one")

@@ -364,7 +364,7 @@ parse_response(decode(raw))
 #
 # | name | why |
 # |---|---|
-# | `PROTOCOL_VERSION`, `META`, `ERRORS` | constants; the last maps three codes to their classes |
+# | `PROTOCOL_VERSION`, `META`, `INVALID_PARAMS`, `ERRORS` | constants; the last maps three codes to their classes |
 # | `kind` | three lines: response, request or notification; a transport needs it in notebook 03 |
 # | `excerpt`, `_malformed` | they word the error: short, every control character made visible |
 

@@ -433,7 +433,7 @@ print(line.trace.table())
 # %%
 import inspect
 
-from mini_agent.mcp.transport import McpTransport
+from mini_agent.mcp.transport import McpTransport, closed_error
 
 print(inspect.getsource(McpTransport))
 
@@ -924,6 +924,8 @@ except errors.McpError as error:
 # | name | why |
 # |---|---|
 # | `McpTransport` | printed above, and imported: a Protocol has no code to run |
+# | `OneLoop` | for transports that hold a pipe or a connection: refuses a send from another event loop than that of the first |
+# | `closed_error` | the `TransportClosed` of every transport after `close` |
 
 # %% [markdown]
 # ## Exercises and next

@@ -473,7 +473,7 @@ print(await output_of(LOOK))
 # %%
 from collections.abc import Collection
 
-from mini_agent.mcp.command import ALLOWED
+from mini_agent.mcp.command import ALLOWED, sayable
 
 print(len(ALLOWED), "BANK_KEY" in ALLOWED)
 
@@ -904,7 +904,8 @@ StdioTransport("python -m fake_servers.calendar")
 # ### `close`
 #
 # Whoever waits fails, and the process goes in the three steps. Afterwards the transport starts
-# nothing any more.
+# nothing any more. Another event loop than that of the first send can wait for nothing of it, so
+# there the process is killed.
 
 # %% include mini_agent.mcp.stdio.StdioTransport.close
 
@@ -1129,7 +1130,7 @@ await wire.close()
 # | command | why |
 # |---|---|
 # | `POSIX_NAMES`, `WINDOWS_NAMES`, `ALLOWED` | the names that are handed on, for each system; `ALLOWED` is one of them |
-# | `checked_command` | refuses a command that is one string, empty, or holds a NUL |
+# | `checked_command`, `checked_directory`, `sayable` | refuse a command that is one string or empty, and what no system call takes: a NUL, half a surrogate pair |
 # | `found_program` | Windows finds `npx` as `npx.cmd` only when told so |
 # | `why_not_started` | one sentence for a failed start, without the arguments: they may hold a secret |
 
@@ -1144,7 +1145,6 @@ await wire.close()
 # |---|---|
 # | `StdioTransport` | imported; what is not above keeps its fields, refuses to start when closed or during a pause, and runs `on_start` |
 # | `Ask`, `OnStart` | the types of `on_start` |
-# | `closed_error` | "this transport is closed; create a new one" |
 # | `FREE_STARTS`, `MAX_STARTS`, `LONGEST_PAUSE` | 3 starts without a pause, 12 in all, 30 seconds at most |
 
 # %% [markdown]

@@ -1094,7 +1094,6 @@ print("closed")
 # | `OnReply` | the type of `on_reply` |
 # | `MAX_BODY`, `EMPTY`, `LINGER`, `ALWAYS` | 64 MiB, keep-alive events, 20 ms for a body to end, the headers of every POST |
 # | `chunks_of`, `until_end` | read a body as it comes, and give its end a moment, so that the connection can be used again |
-# | `closed_error` | as in notebook 04 |
 
 # %% [markdown] taken="mini_agent.mcp.connections"
 # | connections | why |
@@ -1113,7 +1112,7 @@ print("closed")
 # | endpoint | why |
 # |---|---|
 # | `Endpoint` | a dataclass: the address, and what of it may be shown |
-# | `checked_headers`, `HEADER_NAME`, `HEADER_VALUE`, `OURS` | refuse what is no header, and the names that the transport sets itself |
+# | `checked_headers`, `HEADER_VALUE`, `OURS` | refuse what is no header, and the names that the transport sets itself |
 
 # %% [markdown] taken="mini_agent.mcp.events"
 # | events | why |

@@ -277,7 +277,10 @@ for offered in (["2027-01-01", "2026-07-28"], ["2025-11-25"], []):
 # %% [markdown]
 # ### `request`: once more, in a version that both speak
 #
-# Once, and not until it works: a server that refuses its own proposal would be asked for ever.
+# Once, and not until it works: a server that refuses its own proposal would be asked for ever. First
+# two checks of what the caller gave: a deadline of no seconds, and a callback that nobody would await.
+
+# %% include mini_agent.mcp.exchange.sync_only Exchange.limit
 
 # %% include mini_agent.mcp.exchange.Exchange.request
 
@@ -566,11 +569,11 @@ await naive_pages(lister(THREE))
 from collections.abc import Awaitable
 
 from mini_agent.errors import InputRequired, JsonRpcError
-from mini_agent.mcp.messages import excerpt
+from mini_agent.mcp.messages import INVALID_PARAMS, excerpt
 from mini_agent.mcp.paging import _StaleCursor
 from mini_agent.mcp.shapes import parse_input_required, parse_page, ttl_seconds
 
-# %% include mini_agent.mcp.paging.MAX_PAGES INVALID_PARAMS _page
+# %% include mini_agent.mcp.paging.MAX_PAGES _page
 print(await _page(lister(THREE), None))
 
 # %% [markdown]
@@ -652,6 +655,12 @@ print(_asks(not_yet["inputRequests"]))
 # The state of one call lives in the variables of this function and nowhere else, so it cannot get into
 # another call. A server may also ask nothing and only send a state. Then the call goes out again after
 # a short pause.
+
+# %% include mini_agent.mcp.rounds._more
+
+# %% [markdown]
+# Ten rounds of 30 seconds would be five minutes, and the caller said 30 seconds. So all rounds together
+# have one deadline. It is a longer one as soon as a person is asked, since people read slowly.
 
 # %% include mini_agent.mcp.rounds.until_complete
 

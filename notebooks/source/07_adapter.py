@@ -183,13 +183,15 @@ from collections.abc import Callable
 from typing import Any
 
 from mini_agent.errors import JsonRpcError, McpError
+from mini_agent.mcp.messages import INVALID_PARAMS, encode, excerpt
 from mini_agent.types import JsonObject
 
-# %% include mini_agent.mcp.adapter._bytes
+# %% include mini_agent.mcp.adapter._type _bytes
 print(_bytes("QUJD"), _bytes("QUI="))
 
 # %% [markdown]
-# `_bytes` counts what a base64 text stands for, without decoding it. Now each kind of block that the
+# `_bytes` counts what a base64 text stands for, without decoding it. `_type` is the type that the
+# server gives, on one line and not too long. Now each kind of block that the
 # revision knows, and one line for those that it does not know yet.
 #
 # Specification: server/tools, "Tool Result".
@@ -197,7 +199,7 @@ print(_bytes("QUJD"), _bytes("QUI="))
 # %% include mini_agent.mcp.adapter._format_block
 print(_format_block({"type": "text", "text": "09:15, 105 minutes"}))
 
-# %% include mini_agent.mcp.adapter.INVALID_PARAMS LONGEST_NAME LONGEST_RESULT format_result
+# %% include mini_agent.mcp.adapter.LONGEST_NAME LONGEST_RESULT format_result
 
 # %% [markdown]
 # The same calendar result, both ways. This is what would stand in the conversation.
@@ -282,8 +284,9 @@ for name in ("calendar_query", "desk.free/today", "añadir cita"):
     print(f"{name:<16} -> {model_name(name)}")
 
 # %% [markdown]
-# A name that is too long is cut, and two long names must not become one. A hash of the whole name
-# keeps them apart, and is the same tomorrow.
+# `desk.free/today` and `desk/free.today` would both become `desk_free_today`, and two long names may
+# differ only where they are cut. So a name that had to change ends in a hash of the whole. It keeps
+# them apart, and is the same tomorrow.
 
 # %%
 for end in ("north", "south"):
@@ -302,7 +305,7 @@ for end in ("north", "south"):
 from mini_agent.mcp.headers import mirrored_headers
 from mini_agent.mcp.schemas import SchemaError
 
-# %% include mini_agent.mcp.adapter.argument_fault
+# %% include mini_agent.mcp.adapter._unsendable argument_fault
 for arguments in ({}, {"date": 4}, {"date": "Tuesday"}, {"date": TUESDAY}):
     print(arguments, "->", argument_fault(query, arguments) or "fine")
 
@@ -426,7 +429,7 @@ for module in (agent, calls):
 # %% [markdown]
 # ## A name for each side
 #
-# The model asks for `desk_free_today`, the server is asked for `desk.free/today`. Only the adapter
+# The model asks for `desk_free_today_6b66a6ce`, the server is asked for `desk.free/today`. Only the adapter
 # knows that the two are one.
 
 # %%
@@ -780,6 +783,6 @@ print(format_result(failed))
 #    Which of the two does `format_result` show? Write a format that the model can use.
 # 2. Make `execute` catch every McpError and return it as a tool error. Which cells of this notebook
 #    notice, and which should but do not?
-# 3. Two servers each offer `search.all` and `search/all`. What does the loop say, and what do you do?
+# 3. Two servers each offer `search.all`. What does the loop say, and what do you do?
 #
 # Next: **08, Where is the same pattern already?** An adapter again, on the other side of the loop.

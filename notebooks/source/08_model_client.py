@@ -185,6 +185,7 @@ print(inspect.getsource(Block))
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from mini_agent.blocks import json_fault, utf8_safe
 from mini_agent.types import ModelEvent
 
 # %% [markdown]
@@ -208,7 +209,7 @@ on_message_start(state, recorded[0])
 
 # %% include mini_agent.model_stream.string text_event
 
-# %% include mini_agent.model_stream.on_block_start
+# %% include mini_agent.model_stream.check_call_start on_block_start
 on_block_start(state, recorded[1])
 on_block_start(state, recorded[6])
 state.blocks
@@ -291,6 +292,11 @@ on_error(state, overloaded)
 # %% include mini_agent.model_stream.HANDLERS
 
 # %% include mini_agent.model_stream.on_raw_event
+
+# %% [markdown]
+# One event of each kind. Neither gives anything.
+
+# %%
 print(on_raw_event(StreamState(), {"type": "ping"}))
 print(on_raw_event(StreamState(), {"type": "mood_delta", "mood": "cheerful"}))
 
@@ -299,7 +305,7 @@ print(on_raw_event(StreamState(), {"type": "mood_delta", "mood": "cheerful"}))
 # in a wrong place can, and a known event of a wrong shape: those throw.
 
 # %% tags=["raises-exception"]
-on_raw_event(StreamState(), {"type": "content_block_start", "index": 0})
+on_raw_event(StreamState(started=True), {"type": "content_block_start", "index": 0})
 
 # %% [markdown]
 # ## `to_model_events`

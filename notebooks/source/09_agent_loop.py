@@ -279,12 +279,22 @@ print(inspect.getsource(Run))
 
 # %%
 import asyncio
+import contextlib
 import copy
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import (
+    AsyncGenerator,
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Iterable,
+    Iterator,
+    Sequence,
+)
 from typing import TypeAlias
 
 from mini_agent.blocks import Block, add_text, text_of
-from mini_agent.session import load_session, save_session
+from mini_agent.calls import check_event
+from mini_agent.session import SessionError, load_session, save_session
 from mini_agent.types import Approval, BeforeToolCall, Message, ModelClient, ModelEvent
 
 
@@ -446,7 +456,7 @@ last_words
 
 # %% include mini_agent.agent.note_turn
 
-# %% include mini_agent.agent.ask_model
+# %% include mini_agent.agent.close_after ask_model
 
 # %%
 model = ScriptedModel([[Text("Let me "), Text("look."), asks("2026-08-03")]])
@@ -460,7 +470,7 @@ print(stop_reason, len(calls))
 # `keep` adds the finished messages and saves the conversation. `by_name` refuses two tools of one
 # name: the model could not say which it means.
 
-# %% include mini_agent.agent.keep by_name
+# %% include mini_agent.agent.keep kept by_name
 messages = []
 keep(messages, None, user=[text_block(PROMPT)], assistant=[])
 print(messages)
@@ -471,7 +481,7 @@ by_name([query, broken])
 # %% [markdown]
 # ## `run_agent`
 #
-# Everything has a home now. What is left is the order of things. Look at `finally`: whether `answer`
+# Everything has a home now. What is left is the order of things. Look at `kept`: whether `answer`
 # returns or raises, the model's message and its results are kept together, before anybody hears of
 # it.
 
@@ -876,6 +886,7 @@ box.cleanup()
 # | name | why |
 # |---|---|
 # | `Run` | a dataclass, imported; its source is printed above |
+# | `check_event` | refuses, before anything runs, an event that no message can hold |
 # | `Decided`, `ToolFinished` | dataclasses, imported: the two events that `tell` adds to the model's |
 
 # %% [markdown]

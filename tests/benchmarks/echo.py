@@ -53,14 +53,19 @@ def rare_answer(raw: bytes) -> bytes:
 
 def main() -> None:
     """Read lines, write lines; what comes in together is answered together."""
-    rest: list[bytes] = []
+    pieces: list[bytes] = []
     while chunk := os.read(0, CHUNK):
-        *ended, last = chunk.split(b"\n")
-        if ended:
-            ended[0] = b"".join((*rest, ended[0]))
-            rest = []
-        rest.append(last)
-        write_all(b"".join(reply + b"\n" for line in ended if (reply := answer(line))))
+        pieces.append(chunk)
+        if b"\n" in chunk:
+            *lines, rest = split(b"".join(pieces))
+            pieces = [rest]
+            write_all(b"".join(reply + b"\n" for reply in map(answer, lines) if reply))
+
+
+def split(data: bytes) -> list[bytes]:
+    """The lines in it and what follows them. bytes.split looks at every byte, find does not."""
+    first = data.find(b"\n")
+    return [data[:first], b""] if first == len(data) - 1 else data.split(b"\n")
 
 
 def write_all(data: bytes) -> None:

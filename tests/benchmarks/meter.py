@@ -16,6 +16,7 @@ from raw import Raw
 
 FEWEST = 30
 LONGEST = 5.0  # seconds
+WORDS = "On Monday 9 November, No. 12 is free: Invoices are due at 10.30, and Ines has the key. "
 
 
 class Slice(TypedDict):
@@ -67,9 +68,14 @@ class Meter:
         }
 
 
+def text_of(size: int) -> str:
+    """A text like many: words and numbers, capitals among them, nothing that JSON must escape."""
+    return (WORDS * (size // len(WORDS) + 1))[:size]
+
+
 async def measure(call: Call, size: int, workers: int, seconds: float) -> Slice:
     """Let ``workers`` call one after the other."""
-    meter, text = Meter(workers, seconds), "x" * size
+    meter, text = Meter(workers, seconds), text_of(size)
 
     async def work() -> None:
         first = True
@@ -88,7 +94,7 @@ async def measure(call: Call, size: int, workers: int, seconds: float) -> Slice:
 
 def measure_raw(raw: Raw, size: int, workers: int, seconds: float) -> Slice:
     """The same for bytes that nobody looks at."""
-    meter, text = Meter(workers, seconds), "x" * size
+    meter, text = Meter(workers, seconds), text_of(size)
     first = True
     while not meter.over:
         begun = time.perf_counter()

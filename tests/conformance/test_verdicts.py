@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
-from verdicts import LEGS, Scenario, faults, judged, name_of, read_leg, table
+from verdicts import LEGS, Scenario, faults, in_short, judged, name_of, read_leg, table
 
 HERE = Path(__file__).resolve().parent
 GOOD, BAD = Scenario("client", "good", 2), Scenario("client", "bad", 1, ("check: it is wrong",))
@@ -67,6 +67,11 @@ def test_a_check_that_fails_or_warns_fails_its_scenario(
 def test_the_schema_check_is_told_from_the_others() -> None:
     check = {"id": "wire-schema-valid", "description": "d", "status": "FAILURE"}
     assert judged("client", "x", [check]).broken
+
+
+def test_a_long_message_is_told_in_short() -> None:
+    assert in_short("wrong\nand more") == "wrong"
+    assert in_short("x" * 500) == "x" * 199 + "…"
 
 
 @pytest.mark.parametrize(

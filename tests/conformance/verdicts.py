@@ -51,9 +51,15 @@ def judged(leg: str, name: str, checks: Iterable[Mapping[str, Any]]) -> Scenario
     """A scenario out of its checks."""
     checks = list(checks)
     bad = [check for check in checks if check["status"] in BAD]
-    told = tuple(f"{c['id']}: {c.get('errorMessage') or c['description']}" for c in bad)
+    told = tuple(f"{c['id']}: {in_short(c.get('errorMessage') or c['description'])}" for c in bad)
     passed = sum(check["status"] == "SUCCESS" for check in checks)
     return Scenario(leg, name, passed, told, any(c["id"].startswith(WIRE) for c in bad))
+
+
+def in_short(text: str, limit: int = 200) -> str:
+    """The first line of ``text``, at most ``limit`` characters of it."""
+    line = text.strip().partition("\n")[0]
+    return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
 # -- judge ----------------------------------------------------------------------------------------

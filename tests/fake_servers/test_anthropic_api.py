@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -197,3 +198,49 @@ async def _gone(reader: asyncio.StreamReader) -> bool:
     with contextlib.suppress(ConnectionError):
         return await reader.read() == b""
     return True
+
+
+def posted(body: bytes) -> bytes:
+    head = "POST /v1/messages HTTP/1.1\r\nX-Api-Key: none\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def with_messages(messages: Any) -> bytes:
+    body = {"stream": True, "model": "m", "max_tokens": 1, "messages": messages}
+    return posted(json.dumps(body).encode())
+
+
+@pytest.mark.parametrize(
+    ("request_", "status"),
+    [
+        (b"nonsense\r\n\r\n", 400),
+        (b"\r\n\r\n", 400),
+        (b"POST /v1/messages HTTP/1.1\r\nContent-Length: many\r\n\r\n", 400),
+        (b"POST /v1/messages HTTP/1.1\r\nContent-Length: -5\r\n\r\n", 400),
+        (b"POST /v1/messages HTTP/1.1\r\nContent-Length: \xb2\r\n\r\n", 400),
+        (posted(b"{"), 400),
+        (posted(b"\xff"), 400),
+        (posted(b"[" * 100_000), 400),
+        (with_messages(5), 400),
+        (with_messages(None), 400),
+        (with_messages([]), 400),
+        (with_messages([None]), 400),
+        (b"POST /v1/messages HTTP/1.1\r\nX: " + b"x" * 100_000 + b"\r\n\r\n", 431),
+    ],
+    ids=range(13),
+)
+async def test_what_is_no_request_gets_a_json_error_and_nothing_is_printed(
+    request_: bytes,
+    status: int,
+    capfd: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with AnthropicApi([]) as api:
+        host, port = api.url.removeprefix("http://").split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(request_)
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        writer.close()
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert json.loads(body)["error"]["type"] == "invalid_request_error"
+    assert capfd.readouterr() == ("", "") and caplog.records == []

@@ -54,6 +54,34 @@ async def test_a_stream_when_the_client_ranks_it_higher() -> None:
     assert (await send(call("count"), accept)).headers["content-type"] == "text/event-stream"
 
 
+@pytest.mark.parametrize("q", ["²", "٣", "1.1.1", ".", "", "much"])
+async def test_a_rank_that_is_no_number_counts_as_none(q: str) -> None:
+    accept = {"accept": f"application/json;q={q}, text/event-stream".encode()}
+    assert (await send(call("count"), accept)).headers["content-type"] == "application/json"
+
+
+@pytest.mark.parametrize("method", [[], {}, None])
+async def test_a_method_that_is_no_string_is_an_invalid_request(
+    method: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    message = {**request("tools/list"), "method": method}
+    answer = await send(message, {"mcp-method": "tools/list"})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, -32600)
+    assert caplog.records == []
+
+
+async def test_what_is_no_http_is_refused_and_nothing_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with serve(sample()) as running:
+        host, port = running.url.split("/")[2].split(":")
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(b"nonsense\r\n\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+        writer.close()
+    assert caplog.records == []
+
+
 async def test_json_always_leaves_the_notifications_out() -> None:
     answer = await send(call("count", meta={"progressToken": 1}), replies="json")
     (message,) = read_reply(answer)

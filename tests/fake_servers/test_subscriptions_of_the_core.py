@@ -8,13 +8,14 @@ from contextlib import aclosing
 from typing import Any
 
 import pytest
-from fakes_wire import request
+from fakes_wire import client, headers_for, request
 from mcp_types import methods
 
 from fake_servers.completion import MOST
 from fake_servers.context import Context
 from fake_servers.core import Server
 from fake_servers.declare import Prompt, PromptArgument, Resource, ResourceTemplate, Tool
+from fake_servers.http import serve
 from fake_servers.in_flight import InFlight
 from fake_servers.stdio import serve as serve_lines
 from fake_servers.wire import decode, encode
@@ -97,6 +98,19 @@ async def test_no_more_is_agreed_to_than_the_server_has() -> None:
     wanted = {"toolsListChanged": True, "promptsListChanged": True}
     told = await listened(to, lambda: None, **wanted, resourceSubscriptions=["a:/"])
     assert told[0]["params"]["notifications"] == {"toolsListChanged": True}
+
+
+async def test_over_http_it_is_a_stream_whatever_the_server_prefers() -> None:
+    to = server()
+    message = request("subscriptions/listen", notifications={"toolsListChanged": True})
+    async with (
+        serve(to, replies="json") as running,
+        client() as http,
+        http.stream("POST", running.url, json=message, headers=headers_for(message)) as answer,
+    ):
+        assert answer.headers["content-type"] == "text/event-stream"
+        to.listeners.end()
+        assert len([line async for line in answer.aiter_lines() if line.startswith("data:")]) == 2
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -117,11 +118,18 @@ async def test_an_input_schema_that_cannot_be_used_is_a_tool_error() -> None:
 
 @pytest.mark.case("T03", "T04")
 @pytest.mark.parametrize(
-    ("name", "told"), [("a.b/c v2", "a_b_c_v2"), ("plain-1_x", "plain-1_x"), ("é", "_")]
+    ("name", "told"), [("a.b/c v2", "a_b_c_v2_8796a993"), ("plain-1_x", "plain-1_x")]
 )
 @pytest.mark.must("C96")
 def test_names_the_models_api_would_refuse_are_mapped(name: str, told: str) -> None:
     assert model_name(name) == told
+
+
+@pytest.mark.case("T03")
+@pytest.mark.parametrize(("one", "two"), [("日本", "中国"), ("a.b", "a_b"), ("a.b", "a/b")])
+def test_two_names_stay_two(one: str, two: str) -> None:
+    assert model_name(one) != model_name(two) and model_name(one) == model_name(one)
+    assert re.fullmatch("[a-zA-Z0-9_-]{1,64}", model_name(one))
 
 
 @pytest.mark.case("T04")
@@ -160,7 +168,7 @@ def test_base64_never_reaches_the_model() -> None:
 @pytest.mark.case("R04", "R05", "R07")
 def test_text_wins_over_structured_content_and_nothing_says_so() -> None:
     assert format_result(CallResult(text("a", "b"), {"x": 1})) == "a\nb"
-    assert format_result(CallResult([], {"x": "é"})) == '{"x": "é"}'
+    assert format_result(CallResult([], {"x": "é", "y": 1})) == '{"x":"é","y":1}'
     assert format_result(CallResult([], None)) == "null"
     assert format_result(CallResult([])) == "(no content)"
     assert format_result(CallResult(text("why"), {"error": 1}, is_error=True)) == "why"
@@ -169,6 +177,47 @@ def test_text_wins_over_structured_content_and_nothing_says_so() -> None:
 def test_a_long_result_is_cut_and_says_how_much() -> None:
     shown = format_result(CallResult(text("x" * 60_000)))
     assert shown.endswith("[cut: 10000 more characters]")
+
+
+@pytest.mark.parametrize("empty", [{"type": "text", "text": ""}, {"type": "image", "data": "QQ=="}])
+def test_a_text_that_says_nothing_hides_no_structured_content(empty: dict[str, Any]) -> None:
+    assert format_result(CallResult([empty], {"x": 1})).endswith('{"x":1}')
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"type": "image", "data": "==", "mimeType": "a\nb\x1b[2J" + "c" * 600},
+        {"type": "audio", "data": "", "mimeType": ["a"] * 600},
+        {"type": "resource_link", "uri": "a://\n" + "u" * 3_000, "description": "d\n" * 3_000},
+        {"type": "resource", "resource": {"uri": "a\nb", "blob": "=", "mimeType": "x\ny"}},
+    ],
+)
+def test_what_a_server_says_of_a_block_is_one_short_line(block: dict[str, Any]) -> None:
+    shown = format_result(CallResult([block]))
+    assert shown.isprintable() and len(shown) < 1_300 and "-1" not in shown
+
+
+def deep(levels: int) -> Any:
+    return {"a": deep(levels - 1)} if levels else 1
+
+
+@pytest.mark.parametrize(
+    "value", ["x\ud800", ["\udfff"], {"\ud800": 1}, float("nan"), [float("-inf")], deep(400)]
+)
+async def test_an_argument_that_json_cannot_say_is_a_tool_error_that_names_it(value: Any) -> None:
+    transport = FakeTransport([])
+    result = await mcp_tool_to_tool(McpClient(transport), McpTool("t")).execute({"title": value})
+    assert result.is_error and "argument title cannot be sent" in result.content
+    result.content.encode()
+    assert transport.sent == []
+
+
+async def test_a_schema_that_takes_for_ever_is_a_tool_error() -> None:
+    hostile = McpTool("t", "", {"type": "object", "properties": {"a": {"pattern": "^(a|a)*$"}}})
+    tool = mcp_tool_to_tool(McpClient(FakeTransport([])), hostile)
+    result = await tool.execute({"a": "a" * 36 + "!"})
+    assert result.is_error and "longer" in result.content
 
 
 async def test_another_format_can_be_given() -> None:

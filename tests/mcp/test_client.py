@@ -428,6 +428,53 @@ async def test_a_handler_that_leaves_a_request_out_is_a_mistake_of_ours() -> Non
     assert len(transport.sent) == 1
 
 
+@pytest.mark.parametrize("given", [None, [{"action": "accept"}], "yes"])
+async def test_a_handler_that_returns_no_dict_is_a_mistake_of_ours(given: Any) -> None:
+    async def handler(requests: dict[str, Any]) -> Any:
+        return given
+
+    with pytest.raises(TypeError, match=r"on_input_required.*dict"):
+        await McpClient(FakeTransport([asks("a")]), on_input_required=handler).call("t")
+
+
+@pytest.mark.must("C71")
+@pytest.mark.timeout(20)
+async def test_all_rounds_of_a_call_share_its_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "FIRST_PAUSE", 60.0)
+    client = McpClient(FakeTransport([asks(state="s")] * 9), server="cal")
+    with pytest.raises(RequestTimeout) as caught:
+        await client.call("t", timeout=0.02)
+    assert (caught.value.seconds, caught.value.server, caught.value.tool) == (0.02, "cal", "t")
+
+
+@pytest.mark.timeout(20)
+async def test_a_person_who_is_asked_has_the_longest_time_and_no_more() -> None:
+    async def slow(requests: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.sleep(0.1)  # longer than the timeout of a request
+        return {key: {"action": "accept"} for key in requests}
+
+    async def never(requests: dict[str, Any]) -> dict[str, Any]:
+        await asyncio.Event().wait()
+        return {}
+
+    transport = FakeTransport([asks("a"), said("done")])
+    client = McpClient(transport, on_input_required=slow, timeout=0.05)
+    assert (await client.call("t")).content[0]["text"] == "done"
+    transport = FakeTransport([asks("a")])
+    client = McpClient(transport, on_input_required=never, timeout=0.02, max_timeout=0.04)
+    with pytest.raises(RequestTimeout) as caught:
+        await client.call("t")
+    assert caught.value.seconds == 0.04
+
+
+async def test_a_timeout_of_the_handlers_own_passes() -> None:
+    async def handler(requests: dict[str, Any]) -> dict[str, Any]:
+        raise TimeoutError("the person went home")
+
+    with pytest.raises(TimeoutError, match="went home"):
+        await McpClient(FakeTransport([asks("a")]), on_input_required=handler).call("t")
+
+
 @pytest.mark.must("C66")
 @pytest.mark.case("L04")
 @pytest.mark.timeout(20)
@@ -498,6 +545,18 @@ async def test_a_deadline_can_be_set_for_one_call() -> None:
     with pytest.raises(RequestTimeout) as caught:
         await client.call("t", timeout=0.01)
     assert caught.value.seconds == 0.01
+
+
+@pytest.mark.must("C71")
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+@pytest.mark.parametrize("method", ["call", "read_resource", "get_prompt"])
+async def test_a_deadline_of_no_seconds_is_a_mistake_of_ours(method: str, seconds: float) -> None:
+    transport = FakeTransport([])
+    with pytest.raises(ValueError, match="timeout"):
+        await getattr(McpClient(transport), method)("x", timeout=seconds)
+    with pytest.raises(ValueError, match="timeout"):
+        await getattr(McpClient(FakeTransport([]), timeout=seconds), method)("x")
+    assert transport.sent == []
 
 
 @pytest.mark.must("C74", "C71")
@@ -595,6 +654,32 @@ async def test_a_callback_that_raises_does_not_end_the_call() -> None:
     result = await McpClient(transport, on_notification=fails).call("t")
     assert result.content[0]["text"] == "done"
     assert isinstance(problems[0]["exception"], KeyError)
+
+
+class Awaited:
+    async def __call__(self, message: dict[str, Any]) -> None: ...
+
+
+@pytest.mark.parametrize("callback", [Awaited().__call__, Awaited()], ids=["function", "object"])
+async def test_an_async_callback_is_refused_since_nobody_would_await_it(callback: Any) -> None:
+    with pytest.raises(TypeError, match="on_notification"):
+        McpClient(FakeTransport([]), on_notification=callback)
+    transport = FakeTransport([])
+    with pytest.raises(TypeError, match="on_progress"):
+        await McpClient(transport).call("t", on_progress=callback)
+    assert transport.sent == []
+
+
+async def test_a_callback_that_raises_a_cancellation_cancels_nothing() -> None:
+    problems: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
+
+    def cancels(message: dict[str, Any]) -> None:
+        raise asyncio.CancelledError
+
+    transport = FakeTransport([[{"method": "notifications/x"}, said("done")]])
+    result = await McpClient(transport, on_notification=cancels).call("t")
+    assert result.content[0]["text"] == "done" and len(problems) == 1
 
 
 # -- headers --------------------------------------------------------------------------------------

@@ -268,6 +268,9 @@ async def test_what_json_cannot_say_is_refused_before_anything_is_sent() -> None
         "http:///mcp",
         "",
         "http://127.0.0.1:port/mcp",
+        "http://127.0.0.1:99999/",
+        "http://127.0.0.1:0/",
+        "http://127.0.0.1:-1/",
     ],
 )
 def test_an_address_that_is_none_or_could_be_read_on_the_way_is_refused(url: str) -> None:
@@ -336,11 +339,13 @@ async def test_a_header_that_http_cannot_carry_is_not_repeated() -> None:
     assert "s3cret" not in str(failed.value) and failed.value.__cause__ is None
 
 
-@pytest.mark.parametrize("url", ["https://user:pa55/word@host/mcp", "https://h:pa55/mcp"])
+@pytest.mark.parametrize(
+    "url", ["https://user:pa55/word@host/mcp", "https://h:pa55/mcp", "https://u:99955/w@host/mcp"]
+)
 def test_a_url_that_is_none_is_not_repeated(url: str) -> None:
     with pytest.raises(ValueError) as raised:
         HttpTransport(url)
-    assert "pa55" not in str(raised.value)
+    assert "pa55" not in str(raised.value) and "999" not in str(raised.value)
 
 
 # -- the reply: JSON ------------------------------------------------------------------------------
@@ -891,6 +896,42 @@ async def test_a_given_client_is_left_open_and_a_closed_one_is_named() -> None:
     await web._client.aclose()
     with pytest.raises(TransportClosed, match="client"):
         await HttpTransport(URL, client=web._client).send(ask())
+
+
+async def test_a_cookie_is_not_sent_back() -> None:
+    heads: list[bytes] = []
+
+    async def peer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while not reader.at_eof():
+            head, _ = await read_request(reader)
+            heads.append(head.lower())
+            writer.write(http(raw(answered(1)), f"Content-Type: {JSON}\r\nSet-Cookie: track=me"))
+
+    async with socket_server(peer) as url:
+        web = HttpTransport(url)
+        await web.send(ask())
+        await web.send(ask())
+        await web.close()
+    assert ["cookie" in head.decode() for head in heads] == [False, False]
+
+
+def test_another_event_loop_is_told_so_at_once_and_may_close() -> None:
+    first = asyncio.new_event_loop()
+
+    async def peer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(http(raw(answered(1))))
+
+    listener = first.run_until_complete(asyncio.start_server(peer, "127.0.0.1", 0))
+    port = listener.sockets[0].getsockname()[1]
+    web = HttpTransport(f"http://127.0.0.1:{port}/mcp")
+    assert first.run_until_complete(web.send(ask())) == answered(1)
+    with pytest.raises(RuntimeError, match="another event loop"):
+        asyncio.run(web.send(ask()))
+    listener.close()
+    first.close()
+    asyncio.run(web.close())
+    asyncio.run(web.end_session({}))
 
 
 @pytest.mark.case("H18")

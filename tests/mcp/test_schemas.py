@@ -6,6 +6,7 @@ import socket
 from typing import Any
 
 import pytest
+from jsonschema.validators import Draft202012Validator, validator_for
 
 from mini_agent.mcp import schemas
 from mini_agent.mcp.schemas import SchemaError, Validator
@@ -96,6 +97,130 @@ def test_an_exponential_schema_is_stopped_by_the_clock(monkeypatch: pytest.Monke
     defs["a40"] = {"type": "string"}
     with pytest.raises(SchemaError, match="longer"):
         Validator({"$ref": "#/$defs/a0", "$defs": defs}).fault("x")
+
+
+ONCE = {"uniqueItems": True}
+DRAFT_04 = "http://json-schema.org/draft-04/schema#"
+SLOW = "^(a|a)*$"
+LONG = "a" * 36 + "!"
+EVERY_OTHER = [{"i": i} for i in range(6_000)]
+
+
+def marked(schema: dict[str, Any]) -> dict[str, Any]:
+    """Under a ``$schema`` of its own, by which the library would go back to its own rules."""
+    return {"allOf": [{"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}]}
+
+
+@pytest.mark.must("C18")
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"pattern": SLOW}, LONG),
+        (marked({"pattern": SLOW}), LONG),
+        ({"patternProperties": {SLOW: {}}}, {LONG: 1}),
+        ({"patternProperties": {SLOW: {}}, "additionalProperties": False}, {LONG: 1}),
+        ({"unevaluatedProperties": False, "allOf": [{"patternProperties": {SLOW: {}}}]}, {LONG: 1}),
+        ({"pattern": "(" * 3_000 + ")" * 3_000}, "x"),
+    ],
+)
+def test_a_pattern_that_takes_for_ever_is_stopped(
+    schema: dict[str, Any], value: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schemas, "MAX_SECONDS", 0.2)
+    with pytest.raises(SchemaError, match="longer"):
+        Validator(schema).fault(value)
+
+
+@pytest.mark.must("C18")
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (ONCE, EVERY_OTHER),
+        (marked(ONCE), EVERY_OTHER),
+        ({"$schema": DRAFT_04, "enum": EVERY_OTHER}, EVERY_OTHER[-1]),
+        ({"contains": {"const": 1}, "unevaluatedItems": {"const": 2}}, [1] * 20_000 + [2]),
+    ],
+)
+def test_many_items_are_compared_in_linear_time(schema: dict[str, Any], value: Any) -> None:
+    assert Validator(schema).fault(value) == ""
+
+
+@pytest.mark.parametrize(
+    ("items", "unique"),
+    [
+        ([1, 1.0], False),
+        ([{"a": 1, "b": 2}, {"b": 2.0, "a": 1}], False),
+        ([1, True, "1", None, "true"], True),
+        ([[0], [False], [""], []], True),
+    ],
+)
+def test_equal_is_what_json_calls_equal(items: list[Any], unique: bool) -> None:
+    assert (Validator(ONCE).fault(items) == "") is unique
+
+
+@pytest.mark.must("C15")
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"patternProperties": {"^a": {"type": "integer"}}, "additionalProperties": False},
+        {"patternProperties": {"^a": {}}, "additionalProperties": {"type": "integer"}},
+        {"patternProperties": {"^a": {}}, "unevaluatedProperties": False},
+        {"properties": {"a": {}}, "unevaluatedProperties": {"type": "string"}},
+        {"allOf": [{"properties": {"a": {}}}], "unevaluatedProperties": False},
+        {"anyOf": [{"required": ["b"], "properties": {"b": {}}}, {"properties": {"a": {}}}]}
+        | {"unevaluatedProperties": False},
+        {"if": {"required": ["a"], "properties": {"a": {}}}, "then": {"properties": {"b": {}}}}
+        | {"unevaluatedProperties": False},
+        {"$ref": "#/$defs/x", "$defs": {"x": {"properties": {"a": {}, "b": {}}}}}
+        | {"unevaluatedProperties": False},
+        {"dependentSchemas": {"a": {"properties": {"a": {}, "b": {}}}}}
+        | {"unevaluatedProperties": False},
+        {"allOf": [{"unevaluatedProperties": True}], "unevaluatedProperties": False},
+        {"prefixItems": [{}], "unevaluatedItems": False},
+        {"contains": {"type": "string"}, "unevaluatedItems": False},
+        {"allOf": [{"items": True}], "unevaluatedItems": False},
+        {"oneOf": [{"prefixItems": [{"const": 1}]}], "unevaluatedItems": {"type": "string"}},
+        {"$schema": "https://json-schema.org/draft/2019-09/schema", "items": [{}]}
+        | {"unevaluatedItems": False},
+    ],
+)
+def test_what_was_rewritten_judges_as_the_library_does(schema: dict[str, Any]) -> None:
+    theirs = validator_for(schema, default=Draft202012Validator)(schema)
+    values = [{}, {"a": 1}, {"b": 1}, {"a": "x", "b": "y"}, {"a": 1, "c": 2}, {"bc": 1, "ab": 2}]
+    for value in [*values, [], [1], ["x"], [1, "x"], ["x", 1, "y"], 3, "x", None]:
+        assert (Validator(schema).fault(value) == "") is theirs.is_valid(value), value
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"title": "t", "properties": {"a": {"$ref": "#/title"}}}, {"a": 1}),
+        ({"required": ["b"], "properties": {"a": {"$ref": "#/required"}}}, {"a": 1, "b": 1}),
+        ({"required": ["b"], "properties": {"a": {"$ref": "#/required/x"}}}, {"a": 1, "b": 1}),
+        ({"x": 5, "properties": {"a": {"$ref": "#/x"}}}, {"a": 1}),
+        ({"x": None, "properties": {"a": {"$ref": "#/x"}}}, {"a": 1}),
+        ({"unevaluatedProperties": False, "anyOf": [{"$ref": "#/title"}], "title": "t"}, {"a": 1}),
+        ({"$ref": "http://["}, 1),
+        ({"$schema": ["x"]}, 1),
+        ({"$schema": 5}, 1),
+        ({"$schema": "http://json-schema.org/draft-03/schema#", "type": [{"$ref": "#/x"}]}, 1),
+        ({"multipleOf": 0.5}, 10**400),
+        pytest.param({"type": "string"}, 10**5000, id="a number of 5000 digits"),
+        ({"pattern": "["}, "x"),
+        ({"patternProperties": {"(": {}}}, {"a": 1}),
+    ],
+)
+def test_a_schema_that_trips_the_library_is_one_that_cannot_be_used(
+    schema: dict[str, Any], value: Any
+) -> None:
+    with pytest.raises(SchemaError):
+        Validator(schema).fault(value)
+
+
+def test_a_pattern_may_be_written_as_json_schema_writes_it() -> None:
+    assert Validator({"pattern": r"^\p{L}+$"}).fault("été") == ""
 
 
 def test_the_schema_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 from mini_agent.errors import MalformedMessage
 from mini_agent.mcp.shapes import (
     ABSENT,
+    LONGEST_TTL,
     McpTool,
     parse_call_result,
     parse_discovery,
@@ -109,6 +110,19 @@ def test_an_output_schema_that_cannot_be_used_is_no_free_pass() -> None:
         parse_call_result({"structuredContent": {}}, tool)
 
 
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"$ref": "#/title", "title": "t"}, 1),
+        ({"$schema": ["x"]}, 1),
+        ({"multipleOf": 0.5}, 10**400),
+    ],
+)
+def test_an_output_schema_that_trips_the_library_is_malformed(schema: Any, value: Any) -> None:
+    with pytest.raises(MalformedMessage, match="unusable"):
+        parse_call_result({"structuredContent": value}, McpTool("t", output_schema=schema))
+
+
 @pytest.mark.case("R14")
 def test_odd_image_data_is_kept_raw() -> None:
     block = {"type": "image", "data": "%%%"}
@@ -144,13 +158,18 @@ def test_server_info_is_read_from_meta_or_from_the_result() -> None:
 def test_input_required_needs_requests_or_state() -> None:
     assert parse_input_required({"requestState": "s"}) == ({}, "s")
     assert parse_input_required({"inputRequests": {"a": {}}}) == ({"a": {}}, None)
-    with pytest.raises(MalformedMessage):
-        parse_input_required({})
+    for neither in ({}, {"inputRequests": {}}, {"inputRequests": None, "requestState": None}):
+        with pytest.raises(MalformedMessage):
+            parse_input_required(neither)
 
 
 @pytest.mark.must("C82")
 @pytest.mark.parametrize(
-    ("ttl", "seconds"), [(1500, 1.5), (0, 0), (-1, 0), (None, 0), ("9", 0), (True, 0)]
+    ("ttl", "seconds"),
+    [
+        *[(1500, 1.5), (0, 0), (-1, 0), (None, 0), ("9", 0), (True, 0)],
+        *[(10**400, LONGEST_TTL), (1e308, LONGEST_TTL), (-(10**400), 0)],
+    ],
 )
 def test_odd_lifetimes_are_stale(ttl: Any, seconds: float) -> None:
     assert ttl_seconds({"ttlMs": ttl}) == seconds

@@ -128,7 +128,7 @@ def test_a_command_in_one_string_is_refused_with_advice() -> None:
         StdioTransport("python server.py")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("command", [[], ["a\0b"]])
+@pytest.mark.parametrize("command", [[], ["a\0b"], ["a", "b\ud800"]])
 def test_a_command_that_cannot_be_one_is_refused(command: list[str]) -> None:
     with pytest.raises(ValueError, match="command"):
         StdioTransport(command)
@@ -137,6 +137,34 @@ def test_a_command_that_cannot_be_one_is_refused(command: list[str]) -> None:
 def test_a_variable_that_is_no_string_is_refused() -> None:
     with pytest.raises(TypeError, match="PORT"):
         StdioTransport(["x"], env={"PORT": 1})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("A=B", "s3cret"),
+        ("A\0", "s3cret"),
+        ("A", "s3cret\0"),
+        ("A\ud800", "s3cret"),
+        ("A", "\ud800"),
+    ],
+)
+def test_a_variable_that_cannot_be_handed_over_is_refused_without_its_value(
+    name: str, value: str
+) -> None:
+    with pytest.raises(ValueError, match="environment variable 'A") as raised:
+        StdioTransport(["x"], env={name: value})
+    assert "s3cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize("cwd", ["a\0b", "a\ud800", Path("a\0b")])
+def test_a_directory_that_cannot_be_one_is_refused(cwd: str | Path) -> None:
+    with pytest.raises(ValueError, match="cwd"):
+        StdioTransport(["x"], cwd=cwd)
+
+
+def test_bytes_of_a_file_name_that_are_no_utf_8_can_be_handed_over() -> None:
+    StdioTransport(["x", os.fsdecode(b"\xff")], cwd=os.fsdecode(b"\xff"))
 
 
 async def test_nothing_is_started_before_the_first_send(server: Server, tmp_path: Path) -> None:
@@ -973,6 +1001,39 @@ asyncio.run(main())
     else:
         assert done.stderr == ""
     wait_until(lambda: not runs(int(done.stdout)))
+
+
+# -- another event loop ---------------------------------------------------------------------------
+
+
+def test_another_event_loop_is_told_so_at_once_and_its_close_ends_the_process(
+    server: Server,
+) -> None:
+    transport = server("while True: answer(read(), pid=os.getpid())")
+    response = asyncio.run(transport.send(ask()))
+    assert response is not None
+    pid = response["result"]["pid"]
+    with pytest.raises(RuntimeError, match="another event loop"):
+        asyncio.run(transport.send(ask(2)))
+    assert runs(pid)
+    asyncio.run(transport.close())
+    wait_until(lambda: not runs(pid))
+    asyncio.run(transport.close())
+
+
+def test_close_from_another_loop_while_a_server_is_being_ended_waits_for_nothing(
+    server: Server,
+) -> None:
+    transport = server("answer(read(), pid=os.getpid())\nfor_ever()", grace=60.0)
+    loop = asyncio.new_event_loop()
+    response = loop.run_until_complete(transport.send(ask()))
+    ending = loop.create_task(transport.close())
+    loop.run_until_complete(asyncio.sleep(0))
+    asyncio.run(transport.close())
+    assert response is not None
+    wait_until(lambda: not runs(response["result"]["pid"]))
+    loop.run_until_complete(ending)
+    loop.close()
 
 
 # -- hook, trace ----------------------------------------------------------------------------------

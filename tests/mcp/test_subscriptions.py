@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import sys
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -28,6 +29,7 @@ from mini_agent.mcp.client import McpClient
 from mini_agent.mcp.http import HttpTransport
 from mini_agent.mcp.stdio import StdioTransport
 from mini_agent.mcp.transport import NO_ENVELOPE, McpTransport, OneListener
+from mini_agent.trace import Trace, following
 
 pytestmark = pytest.mark.timeout(20)
 
@@ -254,6 +256,15 @@ async def test_anything_before_the_acknowledgement_is_the_servers_fault(before: 
     assert transport.cancelled == [1]
 
 
+async def test_it_is_the_method_that_acknowledges() -> None:
+    transport = Scripted([])
+    opening = asyncio.create_task(McpClient(transport).listen(tools=True).__aenter__())
+    await transport.asked.wait()
+    transport.say(TOOLS, 1, notifications={"toolsListChanged": True})
+    with pytest.raises(MalformedMessage):
+        await opening
+
+
 async def test_an_end_before_the_acknowledgement_is_the_servers_fault() -> None:
     transport = Scripted([])
     opening = asyncio.create_task(McpClient(transport).listen(tools=True).__aenter__())
@@ -319,6 +330,20 @@ async def test_what_names_another_subscription_or_none_is_not_for_this_one(
         transport.say(PROMPTS, subscription)
         transport.say(TOOLS, 1)
         assert await first(changes) == Change("tools")
+
+
+async def test_what_is_heard_later_belongs_to_no_one_call() -> None:
+    trace = Trace()
+    async with McpClient(InMemoryTransport(changing()), trace=trace) as client:
+        with following("call-1"):
+            subscription = client.listen(tools=True)
+            await subscription.__aenter__()
+        await change(client, "tools")
+        assert await first(subscription) == Change("tools")
+        await subscription.close()
+    methods = [(event.call, event.facts.get("message", {}).get("method")) for event in trace.events]
+    assert ("", "subscriptions/listen") in methods and ("", TOOLS) in methods
+    assert {call for call, _ in methods} == {""}
 
 
 async def test_what_is_alike_and_not_read_yet_is_given_once() -> None:
@@ -402,6 +427,7 @@ async def test_a_break_is_mended_with_a_new_request_and_told_as_everything(at_on
         transport.say(TOOLS, 2)
         assert await first(changes) == Change("tools")
     assert [message["id"] for message in transport.sent] == [1, 2]
+    assert client._listening._hear == {}
     assert transport.sent[0]["params"] == transport.sent[1]["params"]
 
 
@@ -428,6 +454,19 @@ async def test_what_another_try_would_not_mend_is_raised(at_once: None, error: E
         with pytest.raises(type(error)):
             await first(changes)
     assert len(transport.sent) == 2
+
+
+async def test_a_break_that_nobody_reads_of_prints_nothing_when_it_is_closed() -> None:
+    said: list[Any] = []
+    asyncio.get_running_loop().set_exception_handler(lambda loop, context: said.append(context))
+    transport = Scripted([ACK], MalformedMessage("junk"))
+    async with McpClient(transport).listen(tools=True) as changes:
+        transport.end({"result": {"resultType": "unknown"}})
+        await changes._opened.wait()
+        await asyncio.wait([changes._task])  # type: ignore[list-item]
+    del changes
+    gc.collect()
+    assert said == []
 
 
 async def test_a_server_that_cannot_be_reached_at_first_is_tried_once() -> None:

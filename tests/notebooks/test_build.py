@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import notebook_rules as rules
+import psutil
 import pytest
 from nbformat import NotebookNode
 from sample import SAMPLE
@@ -115,6 +116,35 @@ def test_a_listening_socket_left_open_is_named(tmp_path: Path) -> None:
     start = "\nimport socket\nserver = socket.create_server(('127.0.0.1', 0))"
     assert "left running at the end: a socket on port" in failure(source(tmp_path, start))
     assert "99-002" in build(source(tmp_path, start, "\nserver.close()"))
+
+
+def test_a_child_in_a_session_of_its_own_is_named_and_killed(tmp_path: Path) -> None:
+    start = "\nimport subprocess as s\ns.Popen(['sleep', '600'], start_new_session=True).pid"
+    shown = "\nopen({!r}, 'w').write(str(_))".format(str(tmp_path / "pid"))
+    assert "left running at the end: process" in failure(source(tmp_path, start, shown))
+    pid = int((tmp_path / "pid").read_text())
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_child_of_a_notebook_that_fails_is_killed_as_well(tmp_path: Path) -> None:
+    start = "\nimport subprocess as s\ns.Popen(['sleep', '600'], start_new_session=True).pid"
+    shown = "\nopen({!r}, 'w').write(str(_)); 1 / 0".format(str(tmp_path / "pid"))
+    assert "ZeroDivisionError" in failure(source(tmp_path, start, shown))
+    pid = int((tmp_path / "pid").read_text())
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_unix_socket_left_open_is_named(tmp_path: Path) -> None:
+    start = f"\nimport os, socket\ns = socket.socket(1)\nos.chdir({str(tmp_path)!r})"
+    start += "\ns.bind(f's{os.getpid()}'); s.listen()"
+    assert "left running at the end: a unix socket at" in failure(source(tmp_path, start))
+    assert "99-002" in build(source(tmp_path, start, "\ns.close()"))
+
+
+def test_an_asyncio_task_left_running_is_named(tmp_path: Path) -> None:
+    start = "\nimport asyncio\ntask = asyncio.create_task(asyncio.sleep(600))"
+    assert "left running at the end: an asyncio task of sleep" in failure(source(tmp_path, start))
+    assert "99-002" in build(source(tmp_path, start, "\nassert task.cancel()"))
 
 
 def test_the_sample_uses_what_it_claims_to() -> None:
