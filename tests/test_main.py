@@ -133,7 +133,7 @@ BOOK: Turn = [
         {"title": "Rest", "start": "2026-08-03T15:00", "end": "2026-08-03T16:00"},
     )
 ]
-FIRST = b"tools      calendar"
+FIRST = b"> "
 
 
 async def test_pasted_lines_approve_nothing() -> None:

@@ -6,7 +6,9 @@ quadratic time. ``jsonschema`` runs both without a bound, and Python cannot inte
 
 from __future__ import annotations
 
+import functools
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar
@@ -16,6 +18,10 @@ Rule: TypeAlias = Callable[[Any, Any, Any, Any], Any]
 """``jsonschema``'s signature: validator, the keyword's value, instance, schema → errors."""
 
 MAX_PATTERN = 2_000  # characters; compiling a pattern has no deadline of its own
+MAX_REPEATED = 20_000  # items of a pattern, each as often as it is repeated
+MAX_TEXT = 100_000  # characters that a pattern is matched with; it keeps notes on each
+TOKENS = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{(\d+)?(?:,(\d+)?)?\}|.", re.DOTALL)
+GROUP = re.compile(r"\((?!\?)|\(\?(?:[:=!]|P?<\w|<[=!]|[imsu]*(?:-[imsu]+)?[:)])")
 REFERENCES = frozenset({"$ref", "$dynamicRef", "$recursiveRef"})
 
 
@@ -55,14 +61,44 @@ def matches(pattern: str, text: str) -> bool:
     import regex
 
     left = Deadline.current.get().left()
-    if len(pattern) > MAX_PATTERN:
-        raise SchemaError(f"its pattern {pattern!r:.40}… is longer than {MAX_PATTERN} characters")
+    fault = pattern_fault(pattern)
+    if not fault and len(text) > MAX_TEXT:
+        fault = f"is asked of a text longer than {MAX_TEXT} characters"
     try:
-        return regex.search(pattern, text, timeout=left) is not None
-    except regex.error as cause:
-        raise SchemaError(f"its pattern {pattern!r:.80} cannot be used: {cause}") from cause
-    except TimeoutError as cause:
-        raise SchemaError(f"its pattern {pattern!r:.80} took longer than a check may") from cause
+        if not fault:
+            return regex.search(pattern, text, timeout=left) is not None
+    except TimeoutError:
+        fault = "took longer than a check may"
+    except (regex.error, RecursionError, MemoryError) as cause:
+        fault = f"cannot be used: {cause}"
+    raise SchemaError(f"its pattern {pattern!r:.80} {fault}")
+
+
+@functools.lru_cache
+def pattern_fault(pattern: str) -> str:
+    """Why ``pattern`` is not even compiled, "" when it may be: compiling unrolls what is repeated.
+
+    Groups of this engine's own (recursion above all) are no part of JSON Schema's patterns.
+    """
+    if len(pattern) > MAX_PATTERN:
+        return f"is longer than {MAX_PATTERN} characters"
+    sizes, last = [0], 0  # of each group that is open; of the last item
+    for token in TOKENS.finditer(pattern):
+        if token[0] == "(":
+            if not GROUP.match(pattern, token.start()):
+                return "has a group of a kind that JSON Schema does not know"
+            sizes.append(0)
+            continue
+        counts = [int(count) for count in token.groups() if count]
+        if token[0] == ")" and len(sizes) > 1:
+            last = sizes.pop()
+        elif not counts and token[0] not in "*+?":
+            last = 1
+        last *= max(counts, default=1)
+        sizes[-1] += last
+        if max(sizes) > MAX_REPEATED:
+            return f"repeats more than {MAX_REPEATED} times"
+    return ""
 
 
 def pattern(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:

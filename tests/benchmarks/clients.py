@@ -1,4 +1,4 @@
-"""The clients that are measured, each with its defaults, behind one shape: a text in, it comes back.
+"""The clients that are measured, each with its defaults: a text goes in and comes back.
 
 A client is opened on ``carrier``: "stdio", or the address of the echo server over HTTP. Imports
 stand inside, so that a process loads only what its own client loads.

@@ -8,7 +8,7 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
-from .misbehave import STDIO, chatter, fault_of, messages, response
+from .misbehave import STDIO, chatter, fault_of, messages, refusal, response
 
 STATUSES = (301, 400, 401, 403, 404, 429, 500, 502, 503)
 HTTP = {
@@ -17,9 +17,11 @@ HTTP = {
     if name not in ("garbage", "half_line", "death", "late")
 } | {
     "stream": 3000, "garbage": 100, "html": 100, "empty": 100, "cut_stream": 150, "cut_body": 150,
-    "hang_up": 150, "hang_up_after": 150, "drip": 100, "refused_well": 100,
+    "hang_up": 150, "last_reply": 150, "drip": 100, "refused_well": 100,
     **{f"status_{status}": 40 for status in STATUSES},
 }  # fmt: skip
+
+HANGS_UP = ("silence", "cut_stream", "cut_body", "hang_up", "last_reply")
 
 JSON = "Content-Type: application/json"
 EVENTS = "Content-Type: text/event-stream\r\nTransfer-Encoding: chunked"
@@ -79,6 +81,8 @@ class Server:
         finally:
             self._tasks.discard(task)
             writer.close()
+            with contextlib.suppress(ConnectionError):
+                await writer.wait_closed()
 
     async def _one(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """Treat one request; False hangs up."""
@@ -86,35 +90,37 @@ class Server:
         length = int(head.partition(b"content-length: ")[2].split(b"\r\n")[0])
         request = json.loads(await reader.readexactly(length))
         fault = fault_of(self._seed, request["params"]["arguments"]["nonce"], HTTP)
-        if fault in ("silence", "wrong_id"):
-            writer.write(stream(*messages(request, fault), end=b""))
-            await reader.read(1)  # until the client hangs up
-            return False
         if fault == "drip":
-            for byte in (raw := reply(encode(response(request)))):
+            for byte in reply(encode(response(request))):
                 writer.write(bytes([byte]))
                 await writer.drain()
-            return bool(raw)
-        writer.write(self._reply(request, fault))
-        return fault not in ("cut_stream", "cut_body", "hang_up", "hang_up_after")
+            return True
+        writer.write(raw_reply(request, fault))
+        if fault == "silence":
+            await reader.read(1)  # until the client hangs up
+        return fault not in HANGS_UP
 
-    def _reply(self, request: dict[str, Any], fault: str) -> bytes:
-        body = encode(response(request))
-        if fault.startswith("status_"):
-            return reply(b"<p>no</p>", int(fault.removeprefix("status_")), "Content-Type: text/html")
-        others = {
-            "stream": stream(response(request)),
-            "duplicate": stream(*messages(request, fault)),
-            "chatter": stream(*messages(request, fault)),
-            "garbage": reply(b"Segmentation fault"),
-            "html": reply(body, kind="Content-Type: text/html"),
-            "empty": reply(b""),
-            "cut_stream": stream(*chatter(request), end=b"40\r\ndata: {"),
-            "cut_body": reply(body)[:-20],
-            "hang_up": b"",
-            "refused_well": reply(encode(messages(request, "error")[0]), 500),
-        }
-        return others.get(fault) or (
-            b"" if fault == "hang_up" else reply(encode((messages(request, fault) or [{}])[0])) if
-            fault != "hang_up_after" else reply(body)
-        )
+
+def raw_reply(request: dict[str, Any], fault: str) -> bytes:
+    """What is written, which may be nothing."""
+    right, said = encode(response(request)), messages(request, fault)
+    if fault.startswith("status_"):
+        status = int(fault.removeprefix("status_"))
+        return reply(b"<p>no</p>", status, "Content-Type: text/html")
+    if len(said) == 1:
+        return reply(encode(said[0]))
+    raw = {
+        "stream": stream(response(request)),
+        "duplicate": stream(*said),
+        "chatter": stream(*said),
+        "silence": stream(*chatter(request), end=b""),
+        "garbage": reply(b"Segmentation fault"),
+        "html": reply(right, kind="Content-Type: text/html"),
+        "empty": reply(b""),
+        "cut_stream": stream(*chatter(request), end=b"40\r\ndata: {"),
+        "cut_body": reply(right)[:-20],
+        "hang_up": b"",
+        "last_reply": reply(right, kind=f"{JSON}\r\nConnection: close"),
+        "refused_well": reply(encode(refusal(request)), 500),
+    }
+    return raw[fault]

@@ -219,6 +219,49 @@ def test_a_schema_that_trips_the_library_is_one_that_cannot_be_used(
         Validator(schema).fault(value)
 
 
+@pytest.mark.must("C18")
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "(a?){1000000000}",
+        "a{1000000000,}",
+        "(?:(?:(?:a?){1000}){1000}){1000}b",
+        "[]](a?){999999999}",
+        "(?x)#[\n(a?){1000000000}#]",
+        "(?V1)[[a](a?){1000000000}]",
+        "^((?1)?a|(?1)b)*$",
+        "(?#[)(a?){1000000000}(?#])",
+        "(?R)",
+    ],
+)
+def test_a_pattern_that_would_fill_the_memory_is_not_tried(pattern: str) -> None:
+    with pytest.raises(SchemaError, match=r"repeats more|of a kind"):
+        Validator({"pattern": pattern}).fault("a" * 200)
+
+
+@pytest.mark.must("C18")
+def test_a_text_that_is_too_long_for_patterns_is_not_tried() -> None:
+    with pytest.raises(SchemaError, match="text longer"):
+        Validator({"pattern": "(a|b)*"}).fault("ab" * 2_000_000)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "fits", "not_fits"),
+    [
+        (r"^\d{4}-\d{2}-\d{2}$", "2026-08-03", "2026-8-3"),
+        (r"^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$", "0" * 8 + "-0000" * 3 + "-" + "0" * 12, "0"),
+        (r"^(?!xn--)(?=.{1,253}$)[a-z\d-]{1,63}(\.[a-z\d-]{1,63}){1,8}$", "a.example", "xn--a.b"),
+        (r"^(?<year>\d+)(?:st|nd)?(?<=\d|t|d)(?<!9)$", "1st", "9"),
+        (r"^(?P<a>x)(?i)$|^(?i:y)$", "Y", "z"),
+        (r"^[\]{}()]{2}\{a\}\((.+)\)$", "](" + "{a}(b)", "{a}"),
+    ],
+)
+def test_patterns_as_they_are_written_are_tried(pattern: str, fits: str, not_fits: str) -> None:
+    assert Validator({"pattern": pattern}).fault(fits) == ""
+    assert Validator({"pattern": pattern}).fault(not_fits)
+
+
 def test_a_pattern_may_be_written_as_json_schema_writes_it() -> None:
     assert Validator({"pattern": r"^\p{L}+$"}).fault("été") == ""
 
