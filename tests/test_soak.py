@@ -63,6 +63,9 @@ WITH_OTHERS: dict[str, tuple[type, ...]] = {
 }
 """What the end of a process, which all calls share, may do to each of them."""
 
+SLACK = {"stdio": 60, "stdio-skip": 60, "http": 3000}
+"""Containers by which a later phase may exceed the first: connections come and go."""
+
 pytestmark = pytest.mark.timeout(SECONDS + 60)
 
 
@@ -201,4 +204,4 @@ async def test_of_all_calls_none_is_lost_or_mixed_up_and_nothing_is_left(over: s
     assert tally.ended.keys() >= {"RequestTimeout", "JsonRpcError", "CancelledError"}
     assert await held_at_last(before) == before
     (first, size), (last, size_at_last) = kept[0], kept[-1]
-    assert last - first < 3000 and size_at_last - size < 24, "it holds more and more"
+    assert last - first < SLACK[over] and size_at_last - size < 16, "it holds more and more"

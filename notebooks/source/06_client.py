@@ -1064,7 +1064,7 @@ await host(faults.transport("refused"), model, trace)
 
 # %% tags=["covers-startup-failure-before-the-loop"]
 print(f"the model was asked {len(model.requests)} times")
-print("seen by:", *{event.layer for event in trace.events})
+print("seen by:", *sorted({event.layer for event in trace.events}))
 assert model.requests == []
 
 # %% [markdown]
