@@ -85,7 +85,7 @@ def encode(message: JsonObject) -> bytes:
             json.dumps(message, allow_nan=False)
         except ValueError as cause:
             raise ValueError(
-                "JSON has no NaN and no Infinity; send null or leave it out"
+                "JSON has no NaN and no Infinity; send null instead"
             ) from cause
     return raw
 
