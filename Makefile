@@ -16,8 +16,11 @@ QUIET_LAB := --LabApp.news_url=None \
 
 SUITE_READY := build/conformance/.ready
 PEERS_READY := build/peers/.ready
+BENCH_READY := build/bench/.ready
+BENCH_FLAGS ?=
+SOAK_SECONDS ?= 60
 
-.PHONY: help lab test conformance peers demo doctor notebooks check clean
+.PHONY: help lab test conformance peers bench demo doctor notebooks check clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -38,6 +41,10 @@ conformance: $(SUITE_READY) ## the official conformance suite judges our client 
 	@$(PY) tests/conformance/run.py
 
 peers: $(PEERS_READY) ## install the older servers that tests/interop drives
+
+bench: $(BENCH_READY) ## our client measured beside others, then a minute of faults
+	@$(PY) tests/benchmarks/run.py $(BENCH_FLAGS)
+	@SOAK_SECONDS=$(SOAK_SECONDS) $(PY) -m pytest -q tests/test_soak.py
 
 demo: $(READY) ## one full round of the agent against a calendar server, in this terminal
 	@.venv/bin/mini-agent demo
@@ -77,4 +84,10 @@ $(SUITE_READY): $(READY)
 $(PEERS_READY): $(SUITE_READY) tests/interop/peers.py tests/interop/npm/package-lock.json tests/interop/sqlite.txt
 	@echo "Installing servers of the older handshake; this takes half a minute, once."
 	@$(PY) tests/interop/peers.py
+	@touch $@
+
+$(BENCH_READY): $(READY)
+	@echo "Setting up what is measured beside our client; this takes half a minute, once."
+	@$(PIP) install -qq -e '.[bench]' -c constraints.txt
+	@mkdir -p $(@D)
 	@touch $@

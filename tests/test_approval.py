@@ -42,7 +42,8 @@ def call(name: str, **arguments: Any) -> ToolCall:
 
 
 async def answer(given: Any) -> Approval:
-    return await given if asyncio.iscoroutine(given) else given
+    approval: Approval = await given if asyncio.iscoroutine(given) else given
+    return approval
 
 
 # -- rules ----------------------------------------------------------------------------------------

@@ -213,7 +213,9 @@ def choose_version(offered: Sequence[str]) -> str | None:
 
 def sync_only(name: str, callback: Hear | None) -> Hear | None:
     """``callback`` itself. Raises: TypeError for an async one, which nobody would await."""
-    call: Any = callback and type(callback).__call__  # of an object that can be called
+    if callback is None:
+        return None
+    call: Any = type(callback).__call__  # of an object that can be called
     if inspect.iscoroutinefunction(callback) or inspect.iscoroutinefunction(call):
         raise TypeError(f"{name} must be a plain function, not an async one")
     return callback

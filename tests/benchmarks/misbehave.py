@@ -15,7 +15,7 @@ from typing import Any
 
 STDIO = {
     "good": 8000, "is_error": 300, "error": 300, "duplicate": 300, "large": 100, "chatter": 300,
-    "odd_type": 100, "broken": 100, "silence": 80, "wrong_id": 80, "late": 80,
+    "odd_type": 100, "broken": 100, "silence": 150, "wrong_id": 150, "late": 150,
     "given_up": 300, "garbage": 8, "half_line": 8, "death": 8,
 }  # fmt: skip
 """Ways to treat a call, each with how often in about ten thousand."""
