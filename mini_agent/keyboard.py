@@ -14,7 +14,7 @@ import sys
 from typing import TextIO
 
 LONGEST = 4095  # bytes: a terminal drops what a line holds beyond, and says nothing
-QUIET = 0.1  # seconds without input that tell a paste is over
+QUIET = 0.25  # seconds without input that tell a paste is over
 UNWATCHABLE = (NotImplementedError, io.UnsupportedOperation, PermissionError)  # Windows, files
 
 

@@ -191,6 +191,8 @@ def test_a_signal_that_ends_the_program_ends_its_server(name: str, tmp_path: Pat
         [*MINI_AGENT, "--server", f"{sys.executable} {server} {pids}", "tools"],
         stderr=subprocess.PIPE,
         text=True,
+        # Under nohup a child starts with SIGHUP ignored, and keeps to it: not what is tried here.
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),
     )
     pid = int(pids.read_text().split()[-1])
     child.send_signal(number)
@@ -418,7 +420,7 @@ def in_a_shell(script: str, **env: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         timeout=30,
-        env={**os.environ, **env},
+        env={**os.environ, "PYTHONUNBUFFERED": "", **env},
         check=False,
     )
 
@@ -432,6 +434,7 @@ def test_a_reader_that_has_read_enough_ends_it_without_a_word(command: str) -> N
         stdout=here,
         stderr=subprocess.PIPE,
         timeout=30,
+        env={**os.environ, "PYTHONUNBUFFERED": ""},
         check=False,
     )
     os.close(here)

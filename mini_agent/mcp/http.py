@@ -74,7 +74,10 @@ class HttpTransport(OneListener, OneLoop):
         allow_cleartext: bool = False,
         now: Callable[[], float] = time.time,
     ) -> None:
+        import httpx
+
         self._endpoint = checked_endpoint(url, allow_cleartext=allow_cleartext)
+        self._url = httpx.URL(self._endpoint.url)  # parsed once, and not for each request
         self._headers = {**checked_headers(headers), **ALWAYS}
         self._connections = Connections(self._endpoint, client)
         self._auth = auth
@@ -119,7 +122,7 @@ class HttpTransport(OneListener, OneLoop):
     ) -> JsonObject | None:
         self.note("sent", message=message)
         request = client.build_request(
-            "POST", self._endpoint.url, content=body, headers=headers, timeout=self._limits()
+            "POST", self._url, content=body, headers=headers, timeout=self._limits()
         )
         response = await self._asked(client, request)
         try:
@@ -236,7 +239,7 @@ class HttpTransport(OneListener, OneLoop):
         async with self._until_closed(), self._slots, self._connections.lent() as client:
             with translated(self._endpoint):
                 request = client.build_request(
-                    "DELETE", self._endpoint.url, headers=headers, timeout=self._limits()
+                    "DELETE", self._url, headers=headers, timeout=self._limits()
                 )
                 await (await self._asked(client, request)).aclose()
 
