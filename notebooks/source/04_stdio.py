@@ -2,7 +2,7 @@
 # # 04 · What can a child process do to me?
 #
 # At the end you hold StdioTransport. It runs a server as a process of its own, and whatever that
-# process does, each call ends with its answer or with one clear exception. About 45 minutes.
+# process does, each call ends with its answer or with one clear exception. About 65 minutes.
 
 # %%
 from __future__ import annotations
@@ -17,7 +17,7 @@ draw.layers(lit="transport")
 # | word | what it is here |
 # |---|---|
 # | child process | a program that ours starts; it has its own memory and its own end |
-# | pipe | carries bytes one way between two processes; when it is full, who writes must wait |
+# | pipe | carries bytes one way between two processes; when it is full, whoever writes must wait |
 # | stdin, stdout, stderr | the three pipes of a child: to it, from it, and from it for people |
 # | chunk | as many bytes as one read happens to give |
 # | framing | the rule that says where one message ends and the next begins |
@@ -84,7 +84,7 @@ print("exit code", await end(child))
 # %% [markdown]
 # That is all of the good case. The rest of this notebook is about the other cases.
 #
-# Revision 2026-07-28, basic/transports/stdio.
+# Specification: basic/transports/stdio.
 
 # %% [markdown]
 # ## Framing: a pipe knows no messages
@@ -154,7 +154,7 @@ for name, chunk in chunks.items():
 # ## The naive client: readline
 #
 # asyncio's `readline` waits for the line feed and looks at bytes alone. That mends all three. So a
-# client on top of it is four lines; the lock lets one caller read at a time.
+# client on top of it is a few lines; the lock lets one caller read at a time.
 
 # %%
 import json
@@ -338,7 +338,7 @@ print(lines_of(*endless, b"\n", b'{"id":3}\n', limit=100))
 # %% [markdown]
 # ## `InFlight`: which answer belongs to whom
 #
-# A dict from the id to a future, as in cell 6 of notebook 03. What is new is every way out of it:
+# A dict from the id to a future, like `waiting` in notebook 03. What is new is every way out of it:
 # answered, given up, failed.
 
 # %%
@@ -377,8 +377,8 @@ in_flight.answer({"id": 1, "result": "Monday"})
 print(monday.result()["result"], tuesday.result()["result"])
 
 # %% [markdown]
-# Each has its own. `drop` is for who waits no more. Then four answers that nobody waits for: one that
-# comes twice, one after a drop, an id that nobody sent, the text `"3"` for the number 3.
+# Each has its own. `drop` is for whoever waits no more. Then four answers that nobody waits for:
+# one that comes twice, one after a drop, an id that nobody sent, the text `"3"` for the number 3.
 
 # %% include mini_agent.mcp.pending.InFlight.drop
 in_flight.add(3)
@@ -403,7 +403,7 @@ first, second = [future.exception() for future in futures]
 print(first, "·", second, "· one object for both:", first is second)
 
 # %% [markdown]
-# And who comes later is not left waiting for an answer that nobody can give.
+# And whoever comes later is not left waiting for an answer that nobody can give.
 
 # %% tags=["raises-exception"]
 in_flight.add(3)
@@ -414,7 +414,7 @@ in_flight.add(3)
 # The greeting broke the naive client because it stood among the answers. The same greeting on stderr
 # harms nobody. This rule is the server's to keep, and a `print` in a tool is enough to break it.
 #
-# Revision 2026-07-28, basic/transports/stdio: no line on stdout that is not a message.
+# Specification: basic/transports/stdio: no line on stdout that is not a message.
 
 # %% tags=["covers-stdout-protocol-stderr-logs"]
 GREETS_WELL = GREETS.replace("flush=True", "flush=True, file=sys.stderr")
@@ -544,9 +544,10 @@ print(heard, process.exit_code, repr(process.stderr_tail))
 # ### End, in three steps
 #
 # First its stdin is closed, which asks it to end. If it does not, SIGTERM, which asks once more. If
-# it still does not, SIGKILL, which does not ask. After each step it has `grace` seconds.
+# it still does not, SIGKILL, which does not ask: that is `kill`. After each step it has `grace`
+# seconds. `_flush`, before all that, sends what is still unsent.
 #
-# Revision 2026-07-28, basic/transports/stdio, "Shutdown".
+# Specification: basic/transports/stdio, "Shutdown".
 
 # %%
 import contextlib
@@ -632,8 +633,8 @@ print(encode_line({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}))
 # %% include mini_agent.mcp.conversation.Conversation._on_output whole
 
 # %% [markdown]
-# A response goes to who waits for it. Anything else goes to the listener, in a turn of its own, so
-# that a listener that fails does not stop the reading.
+# A response goes to whoever waits for it. Anything else goes to the listener, in a turn of its own,
+# so that a listener that fails does not stop the reading.
 
 # %% include mini_agent.mcp.conversation.Conversation._on_line
 
@@ -752,7 +753,8 @@ print(line.trace.table())
 # ### A line that is no message
 #
 # The child lives and writes nonsense. The naive client was one answer late from then on. Here a
-# broken line ends the conversation, unless it can be pinned to one request. First that exception.
+# broken line ends the conversation, unless it names the one request that it was meant to answer.
+# `owner` finds that out.
 
 # %% include mini_agent.mcp.pending.InFlight.owner
 in_flight = InFlight()
@@ -786,7 +788,8 @@ print(line.trace.table())
 
 # %% [markdown]
 # Servers that greet exist, and a user may want to live with one. `skip_junk` passes such lines over,
-# with one warning. It is a choice of the host's, and never the default.
+# with one warning. It is a choice of the host's, `on_junk="skip"` at StdioTransport, and never the
+# default.
 
 # %%
 talk, line = await talk_to(script(GREETS), skip_junk=True)
@@ -826,10 +829,10 @@ print("arrived:", arrived[:3], "...", arrived[-3:])
 # %% [markdown]
 # ### `_cancel`: what the server hears
 #
-# Who stops waiting cancels the task, as in notebook 03. There is one pipe for all, so nothing can be
-# closed for one request alone. A notification has to say it.
+# Whoever stops waiting cancels the task, as in notebook 03. There is one pipe for all, so nothing
+# can be closed for one request alone. A notification has to say it.
 #
-# Revision 2026-07-28, basic/transports/stdio, "Cancellation".
+# Specification: basic/transports/stdio, "Cancellation".
 
 # %% include mini_agent.mcp.conversation.Conversation._cancel
 
@@ -887,6 +890,9 @@ StdioTransport("python -m fake_servers.calendar")
 #
 # It finds a conversation with a live process, and leaves the rest to `exchange`. The message is
 # encoded first: one that JSON cannot express is refused before any process starts for it.
+#
+# `stay_home` refuses another event loop than that of the first send. `responds` is for servers of an
+# older revision, and False here.
 
 # %% include mini_agent.mcp.stdio.StdioTransport.send
 
@@ -913,7 +919,8 @@ StdioTransport("python -m fake_servers.calendar")
 # ### `pause_after`: not for ever
 #
 # A server that dies at each start would be started again at each call. After three starts without
-# one answer a pause begins, and doubles. During it, ConnectFailed says so at once.
+# one answer a pause begins, and doubles. During it, ConnectFailed says so at once. After twelve, it
+# is not started again at all.
 
 # %% include mini_agent.mcp.stdio.pause_after
 print([pause_after(starts) for starts in range(10)])
@@ -951,7 +958,7 @@ print(len(numbers), "calls,", len(set(numbers)), "processes, and ours is none of
 # This server answers one call and dies of the next. We ask five times and count the processes. What
 # was lost stays lost: the transport does not send it again, since the server may have acted.
 #
-# Revision 2026-07-28, basic/transports/stdio, "Unexpected Termination".
+# Specification: basic/transports/stdio, "Unexpected Termination".
 
 # %% tags=["covers-stdio-restart-after-exit"]
 wire = StdioTransport(script("answer(read(), process=os.getpid()); read(); sys.exit(1)"))
@@ -1113,10 +1120,10 @@ await wire.close()
 # ## Where the official SDK differs
 #
 # Its environment list is nearly ours, and it ends a process in the same steps. The rest differs, as
-# measured with the same faulty servers. A broken line is logged, and the call waits for its deadline.
-# A dead process is `MCPError`, code -32000, "Connection closed": no exit code, and the last words go
-# to the terminal. It is not started again, so every later call fails alike. Its transport is a pair of
-# streams that end with the process; ours is an object that outlives it.
+# measured with the same faulty servers. A broken line is logged, and the call waits for its
+# deadline. A dead process is `MCPError`, code -32000, "Connection closed": no exit code, and the
+# last words go to the terminal. It is not started again, so every later call fails alike. Its
+# transport is a pair of streams that end with the process; ours is an object that outlives it.
 
 # %% [markdown] taken="mini_agent.mcp.lines"
 # ## Taken from the modules without showing it
@@ -1138,7 +1145,7 @@ await wire.close()
 # | process | why |
 # |---|---|
 # | `TAIL` | 8 KiB |
-# | `ServerProcess` | imported; beside what is above it starts the child in a group of its own, writes a message in one piece, waits while the pipe is full, and signals the whole group |
+# | `ServerProcess` | imported; beside what is above it starts the child in a group of its own, writes a message in one piece, sends what one turn of the event loop wrote at once, waits while the pipe is full, widens both pipes on Linux, and signals the whole group |
 
 # %% [markdown] taken="mini_agent.mcp.stdio"
 # | stdio | why |

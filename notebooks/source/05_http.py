@@ -2,7 +2,7 @@
 # # 05 · What can a network do to me?
 #
 # At the end you hold HttpTransport: the seam of notebook 03 over a network. And a table of stdio
-# against HTTP, every cell of which you measured. About 45 minutes.
+# against HTTP, every cell of which you measured. About 55 minutes.
 
 # %%
 from __future__ import annotations
@@ -75,7 +75,7 @@ print(reply.request.method, reply.status_code, reply.json()["result"]["content"]
 # Nothing was opened before and nothing stays open. The next POST may reach another machine, and that
 # machine can answer it just as well.
 #
-# Revision 2026-07-28, basic/transports/streamable-http.
+# Specification: basic/transports/streamable-http.
 
 # %% [markdown]
 # ## What a server asks of a POST
@@ -101,8 +101,8 @@ reply = await by_hand.post(url, json=asking(FREE_DAY), headers=ACCEPT)
 print(reply.status_code, reply.json()["error"])
 
 # %% [markdown]
-# One step further. Now it wants headers that say what the body says. -32020 is MCP's number for "headers and body
-# do not fit".
+# One step further. Now it wants headers that say what the body says. -32020 is MCP's number for
+# "headers and body do not fit".
 
 # %% [markdown]
 # ## `standard_headers`: the body, once more, in short
@@ -157,7 +157,7 @@ print(reply.status_code, reply.json()["error"])
 # The server reads both and refuses. Only because every server must do that can a gateway trust a
 # header. The body stays the source of truth.
 #
-# Revision 2026-07-28, basic/transports/streamable-http, "Server Validation".
+# Specification: basic/transports/streamable-http, "Server Validation".
 
 # %% [markdown]
 # ### `header_value`: what no header can hold
@@ -187,8 +187,8 @@ print(mirrored_headers(schema, {"region": "north", "date": MONDAY}))
 print(mirror_fault({"type": "object", "properties": {"at": region | {"type": "number"}}}))
 
 # %% [markdown]
-# A tool with such a fault is left out of the catalogue over HTTP. Over a pipe nobody looks at headers,
-# and the same tool is fine there.
+# A tool with such a fault is left out of the catalogue over HTTP. Over a pipe nobody looks at
+# headers, and the same tool is fine there.
 
 # %% [markdown]
 # ### And over stdio?
@@ -223,8 +223,8 @@ print([is_loopback(host) for host in ("localhost", "127.0.0.1", "::1", "127.0.0.
 # %% include mini_agent.mcp.endpoint.checked_endpoint
 
 # %% [markdown]
-# Five addresses. The third is the one that a tutorial would write, and the fourth would put a password
-# into every log.
+# Five addresses. The third is the one that a tutorial would write, and the fourth would put a
+# password into every log.
 
 # %% tags=["covers-http-needs-tls"]
 for address in (
@@ -295,7 +295,7 @@ print(reply.text[:60] + "...")
 # %% [markdown]
 # ### The naive parser
 #
-# Split at blank lines, take what follows `data: `. On the body above it works.
+# Split at blank lines, take what follows `data: `. On an event like the one above it works.
 
 
 # %%
@@ -436,8 +436,9 @@ for cause in (httpx.ConnectError, httpx.ConnectTimeout, httpx.ReadError, httpx.R
 # %% [markdown]
 # ### `send`
 #
-# Encode, collect the headers, borrow a client, post, translate. `_until_closed` ends what is in
-# flight when the transport is closed. Deadlines are the caller's, as over a pipe.
+# Encode, collect the headers, borrow a client, post, translate. `_slots` lets `max_in_flight`
+# requests out at once. `_until_closed` ends them when the transport is closed. Deadlines are the
+# caller's, as over a pipe.
 
 # %% include mini_agent.mcp.http.HttpTransport.send
 
@@ -619,7 +620,7 @@ print("posts:", posts, [found["title"] for found in day.structured_content["appo
 # A query can be asked again without harm. That is a new request under a new id. The old one is lost:
 # a stream is never taken up where it broke.
 #
-# Revision 2026-07-28, basic/transports/streamable-http, "Receiving Messages".
+# Specification: basic/transports/streamable-http, "Receiving Messages".
 
 # %% tags=["covers-http-cut-stream-is-lost"]
 posts = []
@@ -688,7 +689,7 @@ print([in_brief(message) for _, message in there.transcript])
 # One message, and no `notifications/cancelled`. Over a pipe that notification was needed, because all
 # requests share it. Here each has a connection of its own, and closing it says enough.
 #
-# Revision 2026-07-28, basic/transports/streamable-http, "Cancellation".
+# Specification: basic/transports/streamable-http, "Cancellation".
 
 # %% [markdown]
 # ## `refusal`: a status and no message
@@ -839,8 +840,9 @@ assert answers[0] == answers[1]
 print(answers[0])
 
 # %% [markdown]
-# Three helpers. `child` is a process that answers with one expression. Over HTTP, a function like those
-# above does that. `ask` sends a request and gives the result, or the name of the error.
+# Four helpers. `child` is a process that answers with one expression, `result_of` the answer of a
+# function over HTTP. `ask` sends a request and gives the result, or the name of the error. `word`
+# says the same in one word.
 
 # %%
 import os
@@ -923,8 +925,8 @@ rows["channel"]
 # %% [markdown]
 # ### Failures
 #
-# What can go wrong follows from what lies underneath. A process can end or stop reading. A network can
-# be silent, break, or ask who we are.
+# What can go wrong follows from what lies underneath. A process can end or stop reading. A network
+# can be silent, break, or ask who we are.
 
 # %%
 DEAF = "import os, signal; os.close(0); signal.pause()"
@@ -1079,8 +1081,8 @@ print("closed")
 # %% [markdown]
 # ## Where the official SDK differs
 #
-# Its seam is a pair of streams of messages, so every HTTP fact must become a message. A bare 404 turns
-# into "method not found" (-32601), a 502 into an internal error (-32603), a cut stream into
+# Its seam is a pair of streams of messages, so every HTTP fact must become a message. A bare 404
+# turns into "method not found" (-32601), a 502 into an internal error (-32603), a cut stream into
 # "connection closed" (-32000): numbers that no server sent. It still resumes a stream whose events
 # carried ids, for servers of older revisions, and it follows redirects within one origin. Here a
 # JSON-RPC code always comes from the peer.

@@ -2,7 +2,7 @@
 # # 06 · What does the protocol layer own?
 #
 # At the end you hold McpClient: it connects, agrees on a version, lists, calls, answers a server that
-# asks back, and says whose error it was. About 60 minutes.
+# asks back, and says whose error it was. About 70 minutes.
 
 # %%
 from __future__ import annotations
@@ -108,8 +108,8 @@ await ask_both(last_first)
 # %% [markdown]
 # ## `Exchange`: what every method has in common
 #
-# MCP has about ten methods. Each needs an id, `_meta`, a deadline, and somebody who says whose error it
-# was. `Exchange` holds that once. First, what the package's code below imports.
+# MCP has about ten methods. Each needs an id, `_meta`, a deadline, and somebody who says whose
+# error it was. `Exchange` holds that once. First, what the package's code below imports.
 
 # %%
 import contextlib
@@ -130,7 +130,7 @@ from mini_agent.workbook import part_of
 
 # %% [markdown]
 # It is told eight things, the transport first. It adds the version, a counter for ids, and a place
-# for who waits for progress. The last two lines make the transport its own.
+# for whoever waits for progress. The last two lines make the transport its own.
 
 # %% include mini_agent.mcp.exchange.SPOKEN MAY_ASK Hear Exchange(__init__)
 print(*list(inspect.signature(Exchange).parameters), sep=", ")
@@ -277,8 +277,9 @@ for offered in (["2027-01-01", "2026-07-28"], ["2025-11-25"], []):
 # %% [markdown]
 # ### `request`: once more, in a version that both speak
 #
-# Once, and not until it works: a server that refuses its own proposal would be asked for ever. First
-# two checks of what the caller gave: a deadline of no seconds, and a callback that nobody would await.
+# Once, and not until it works: a server that refuses its own proposal would be asked for ever.
+# First two checks of what the caller gave: a deadline of no seconds, and a callback that nobody
+# would await.
 
 # %% include mini_agent.mcp.exchange.sync_only Exchange.limit
 
@@ -394,8 +395,8 @@ print(f"asked {TUESDAY}, got {await late(exchange, wire)}")
 # %% [markdown]
 # ### The same answer twice
 #
-# A duplicate is a late answer that comes early. It reaches `_heard`, has no method, and ends there. It
-# is in the trace, for whoever looks into it.
+# A duplicate is a late answer that comes early. It reaches `_heard`, has no method, and ends there.
+# It is in the trace, for whoever looks into it.
 
 # %%
 heard.clear()
@@ -652,21 +653,22 @@ await answers(forgets, not_yet["inputRequests"])
 print(_asks(not_yet["inputRequests"]))
 
 # %% [markdown]
-# The state of one call lives in the variables of this function and nowhere else, so it cannot get into
-# another call. A server may also ask nothing and only send a state. Then the call goes out again after
-# a short pause.
+# The state of one call lives in the variables of this function and nowhere else, so it cannot get
+# into another call. A server may also ask nothing and only send a state. Then the call goes out
+# again after a short pause.
 
 # %% include mini_agent.mcp.rounds._more
 
 # %% [markdown]
-# Ten rounds of 30 seconds would be five minutes, and the caller said 30 seconds. So all rounds together
-# have one deadline. It is a longer one as soon as a person is asked, since people read slowly.
+# Ten rounds of 30 seconds would be five minutes, and the caller said 30 seconds. So all rounds
+# together have one deadline. It is a longer one as soon as a person is asked, since people read
+# slowly.
 
 # %% include mini_agent.mcp.rounds.until_complete
 
 # %% [markdown]
-# Somebody is there, and says: room 2. The retry is a new request with a new id. It repeats the old one
-# and adds two things, and `requestState` goes back exactly as it came.
+# Somebody is there, and says: room 2. The retry is a new request with a new id. It repeats the old
+# one and adds two things, and `requestState` goes back exactly as it came.
 
 
 # %%
@@ -753,14 +755,15 @@ from mini_agent.mcp.shapes import (
 
 # %% [markdown]
 # It is told how to reach the server and whom to ask. One line decides something: the client says that
-# it can put questions to a user only if there is somebody who does.
+# it can put questions to a user (the capability `elicitation`) only if there is somebody who does.
 
 # %% include mini_agent.mcp.client.McpClient(__init__)
 print(*list(inspect.signature(McpClient).parameters)[1:], sep=", ")
 
 # %% [markdown]
 # Some members are one line each, and some belong to other notebooks. We take those from the package
-# as they are; the table at the end says which, and why.
+# as they are; the table at the end says which, and why. `_listening` is there for one of them,
+# `listen`.
 
 # %%
 from mini_agent.mcp import client as package
@@ -790,8 +793,8 @@ print(client.server, client.protocol_version, client.tools, client.capabilities)
 # %% [markdown]
 # ### `_list`: one way for all lists
 #
-# Tools, resources, prompts: a server that has none of a kind is not asked. A list that is fresh is not
-# asked for. Otherwise, every page.
+# Tools, resources, prompts: a server that has none of a kind is not asked. A list that is fresh is
+# not asked for. Otherwise, every page.
 
 # %% include mini_agent.mcp.client.McpClient._list
 
@@ -849,7 +852,7 @@ await client.list_tools()
 # %% [markdown]
 # ### `connect`
 #
-# Two lines. Ask who is there, if you like; list the tools. It returns the catalogue.
+# Two steps. Ask who is there, if you like; list the tools. It returns the catalogue.
 
 # %% include mini_agent.mcp.client.McpClient.connect
 
@@ -888,8 +891,9 @@ print(await McpClient(fake).connect(), [message["method"] for message in fake.se
 # %% [markdown]
 # ### `_complete`, `call`
 #
-# A call is a request that may take rounds. After a failure it is never sent again by itself: a booking
-# that was perhaps made must not be made twice. What comes back is judged before anybody sees it.
+# A call is a request that may take rounds. After a failure it is never sent again by itself: a
+# booking that was perhaps made must not be made twice. What comes back is judged before anybody
+# sees it.
 
 # %% include mini_agent.mcp.client.McpClient._complete
 
@@ -923,8 +927,8 @@ for connects in (True, False):
 # %% [markdown]
 # ### Who writes `_meta`?
 #
-# The caller gave a name and a dict. Version, capabilities and our name were added below it. The layers
-# above have never heard of `_meta`; we can look into their source.
+# The caller gave a name and a dict. Version, capabilities and our name were added below it. The
+# layers above have never heard of `_meta`; we can look into their source.
 
 # %% tags=["covers-client-fills-in-meta"]
 from mini_agent import agent
@@ -1140,8 +1144,9 @@ print(*output.decode().splitlines(), sep="\n")
 # %% [markdown]
 # ## Try it
 #
-# Give the server two tools of which one has no name. Take the `nextCursor` away, or let it come twice.
-# Refuse the first request with -32022 and a list of your own. What does `connect` say each time?
+# Give the server two tools of which one has no name. Take the `nextCursor` away, or let it come
+# twice. Refuse the first request with -32022 and a list of your own. What does `connect` say each
+# time?
 
 # %%
 first, second = answered(tools=[good], nextCursor=""), answered(tools=[bad])
@@ -1167,10 +1172,10 @@ print([message["method"] for message in client.transport.sent])
 # %% [markdown]
 # ## Where the official SDK differs
 #
-# Its client falls back to the older handshake by itself; ours leaves that to a transport of its own,
-# and stays without it. There `list_tools` gives one page, and the caller walks. It caps rounds at ten
-# as well. A broken output schema is a RuntimeError there, and an expired deadline an `MCPError` like
-# any refusal; a host that must tell them apart compares codes.
+# Its client falls back to the older handshake by itself; ours leaves that to a transport of its
+# own, and knows nothing of it. There `list_tools` gives one page, and the caller walks. It caps
+# rounds at ten as well. A broken output schema is a RuntimeError there, and an expired deadline an
+# `MCPError` like any refusal; a host that must tell them apart compares codes.
 
 # %% [markdown] taken="mini_agent.mcp.exchange"
 # ## Taken from the modules without showing it

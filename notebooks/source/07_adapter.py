@@ -14,7 +14,7 @@ draw.layers(lit="adapter")
 # %% [markdown]
 # ## Seven words
 #
-# | word | what it is |
+# | word | what it is here |
 # |---|---|
 # | adapter | a function that takes one shape and returns another |
 # | McpTool, CallResult | theirs: what the client of notebook 06 returns |
@@ -42,7 +42,7 @@ for theirs, ours in ((McpTool, ToolSpec), (CallResult, ToolResult)):
     print()
 
 # %% [markdown]
-# From left to right something must go: our result has one text, theirs a list of blocks and a JSON
+# From theirs to ours something must go: our result has one text, theirs a list of blocks and a JSON
 # value. The arguments travel the other way.
 
 # %% [markdown]
@@ -106,8 +106,8 @@ print(await model_sees(naive, {"date": TUESDAY}))
 # %% [markdown]
 # ## An ordinary tool
 #
-# Next to it we put a tool of our own. Both are a Tool, both go into one list. Nothing in what the loop
-# holds says which of them lives in another process.
+# Next to it we put a tool of our own. Both are a Tool, both go into one list. Nothing in what the
+# loop holds says which of them lives in another process.
 
 
 # %% tags=["covers-loop-sees-an-ordinary-tool"]
@@ -191,8 +191,8 @@ print(_bytes("QUJD"), _bytes("QUI="))
 
 # %% [markdown]
 # `_bytes` counts what a base64 text stands for, without decoding it. `_type` is the type that the
-# server gives, on one line and not too long. Now each kind of block that the
-# revision knows, and one line for those that it does not know yet.
+# server gives, on one line and not too long. Now each kind of block that the revision knows, and one
+# line for those that it does not know yet.
 #
 # Specification: server/tools, "Tool Result".
 
@@ -255,9 +255,9 @@ print(format_result(long)[-60:])
 # %% [markdown]
 # ## `model_name`: a name that the model's service takes
 #
-# MCP allows dots and 128 characters. The services behind models are stricter: letters, digits, `_` and
-# `-`, and often no more than 64 of them. One bad name, and the whole request is refused. A script
-# plays that service.
+# MCP allows dots and 128 characters. The services behind models are stricter: letters, digits, `_`
+# and `-`, and often no more than 64 of them. One bad name, and the whole request is refused. A
+# script plays that service.
 
 
 # %%
@@ -296,8 +296,9 @@ for end in ("north", "south"):
 # %% [markdown]
 # ## `argument_fault`: refused before anything is sent
 #
-# A model makes mistakes in arguments. The tool's schema says what fits, so a mistake need not travel to
-# the server to be found. `mirrored` is for HTTP, where some arguments travel in headers too.
+# A model makes mistakes in arguments. The tool's schema says what fits, so a mistake need not
+# travel to the server to be found. `mirrored` is for HTTP, where some arguments travel in headers
+# too.
 #
 # Specification: server/tools; basic/index, "JSON Schema Usage".
 
@@ -313,8 +314,8 @@ for arguments in ({}, {"date": 4}, {"date": "Tuesday"}, {"date": TUESDAY}):
 # Where, what, and by which rule. That is enough for a model to mend it in its next turn.
 
 # %% [markdown]
-# A schema is somebody else's text too. One that points to the network is not followed. One that nobody
-# can check makes the tool unusable, and says so.
+# A schema is somebody else's text too. One that points to the network is not followed. One that
+# nobody can check makes the tool unusable, and says so.
 
 # %%
 pointing = McpTool("peek", "", {"type": "object", "$ref": "http://198.51.100.7/schema"})
@@ -347,8 +348,8 @@ for said in (listing("other"), listing("calendar_query"), TransportClosed("it en
 # %% [markdown]
 # ## `mcp_tool_to_tool`
 #
-# All of it. A spec, and an `execute` with three ways out: a ToolResult for what the model may see, the
-# exception as it was for what only the host may see, and one translation between them.
+# All of it. A spec, and an `execute` with three ways out: a ToolResult for what the model may see,
+# the exception as it was for what only the host may see, and one translation between them.
 
 # %% include mini_agent.mcp.adapter.mcp_tool_to_tool
 
@@ -381,8 +382,8 @@ print("sent:", unasked.sent)
 draw.chain(trace)
 
 # %% [markdown]
-# Then a value that fits the pattern and is no day. No schema can know that; the calendar does. It says
-# so in a result, and that too is the model's to read.
+# Then a value that fits the pattern and is no day. No schema can know that; the calendar does. It
+# says so in a result, and that too is the model's to read.
 
 # %% tags=["covers-bad-argument-is-a-tool-error"]
 result = await tool.execute({"date": "2026-02-30"})
@@ -414,8 +415,8 @@ for made in (
     print(f"{len(seen)} characters:\n{seen}\n")
 
 # %% [markdown]
-# The loop has no rule for any of the three. We can look: its source speaks neither of JSON nor of
-# blocks.
+# The loop has no rule for any of the three. We can look: its source names no part of a result that
+# comes from MCP, and makes no JSON of one.
 
 # %%
 import inspect
@@ -424,13 +425,13 @@ from mini_agent import agent, calls
 
 for module in (agent, calls):
     source = inspect.getsource(module)
-    print(module.__name__, [word for word in ("json", "structured", "mime") if word in source])
+    print(module.__name__, [word for word in ("structured", "mime", "dumps") if word in source])
 
 # %% [markdown]
 # ## A name for each side
 #
-# The model asks for `desk_free_today_6b66a6ce`, the server is asked for `desk.free/today`. Only the adapter
-# knows that the two are one.
+# The model asks for `desk_free_today_6b66a6ce`, the server is asked for `desk.free/today`. Only the
+# adapter knows that the two are one.
 
 # %%
 mapped = mcp_tool_to_tool(dotted_desk, dotted)
@@ -453,8 +454,8 @@ both = [mcp_tool_to_tool(client, query) for client in (work, home)]
 await run_agent("Am I free?", model=asks_for("calendar_query", {}), tools=both)
 
 # %% [markdown]
-# The host knows which is which, so it names them. Not by what a server says of itself: two servers may
-# say the same, and one may say it on purpose.
+# The host knows which is which, so it names them. Not by what a server says of itself: two servers
+# may say the same, and one may say it on purpose.
 
 # %%
 both = [mcp_tool_to_tool(each, query, name=f"{each.server}_{query.name}") for each in (work, home)]
@@ -484,8 +485,8 @@ print(client.trace.table().splitlines()[-1])
 # %% [markdown]
 # ## The tool that is gone
 #
-# One error crosses from path to path. A tool was there when we listed, and is not there now. The
-# connection is fine and the request was well formed. Only our catalogue is old.
+# One error crosses from the host's path to the model's. A tool was there when we listed, and is not
+# there now. The connection is fine and the request was well formed. Only our catalogue is old.
 
 # %% tags=["covers-unknown-tool-translated"]
 from fake_servers import faults
@@ -501,8 +502,8 @@ print("the host was told:", [gone.name for gone in told])
 draw.sequence(trace, call="toolu_1")
 
 # %% [markdown]
-# The server refused with a JSON-RPC error, as the revision has it. We asked for the list. The tool was
-# not in it, so the model was told, and the loop went on: it can try something else.
+# The server refused with a JSON-RPC error, as the revision has it. We asked for the list. The tool
+# was not in it, so the model was told, and the loop went on: it can try something else.
 #
 # Specification: server/tools, "Error Handling".
 
@@ -533,8 +534,9 @@ await mcp_tool_to_tool(client, query).execute({"date": TUESDAY})
 # %% [markdown]
 # ### The server that says it with `isError`
 #
-# Most servers built with an SDK answer an unknown tool with an ordinary result that says `isError`. For
-# the model it comes to the same. For the host it does not: nobody has told it that its list is old.
+# Most servers built with an SDK answer an unknown tool with an ordinary result that says `isError`.
+# For the model it comes to the same. For the host it does not: nobody has told it that its list is
+# old.
 
 # %%
 said = {"content": [{"type": "text", "text": "Unknown tool: calendar_query"}], "isError": True}
@@ -646,8 +648,9 @@ def changed(before, after):
 print(*changed(loop_without_adapter, loop_with_a_desk), sep="\n")
 
 # %% [markdown]
-# Nine lines of the loop, and the next server changes them again. Here is the same step with the
-# adapter: the host for one server, and the host for two and a local tool.
+# Apart from the name, six lines of the loop where one was, and the next server changes them again.
+# Here is the same step with the adapter: the host for one server, and the host for two and a local
+# tool.
 
 
 # %%
@@ -702,8 +705,9 @@ print(*differing(before, [*after, 'if call.name.startswith("desk_"): ...']))
 # %% [markdown]
 # ## The test of an adapter
 #
-# "When you swap its implementation, does the loop have to know?" Three implementations: the naive one,
-# the package's, and one with no server at all. For each, what did the loop write into its trace?
+# "When you swap its implementation, does the loop have to know?" Three implementations: the naive
+# one, the package's, and one with no server at all. For each, what did the loop write into its
+# trace?
 
 
 # %% tags=["covers-does-the-loop-have-to-know"]
@@ -734,7 +738,8 @@ assert stories[0] == stories[1] == stories[2]
 
 # %% tags=["covers-layer-adapter-knows-shapes"]
 class FiveLines:
-    trace, transport = None, FakeTransport([])
+    trace = None
+    transport = FakeTransport([])
 
     async def call(self, name, arguments):
         return CallResult([{"type": "text", "text": f"{name} of {arguments['date']}"}])

@@ -2,7 +2,7 @@
 # # 08 · Where is the same pattern already?
 #
 # At the end you hold a pure function that turns Anthropic's stream of events into the loop's own three
-# words, and you have run the real `anthropic` package without a key. About 35 minutes.
+# words, and you have run the real `anthropic` package without a key. About 45 minutes.
 
 # %%
 from __future__ import annotations
@@ -13,7 +13,8 @@ draw.layers(lit="loop")
 
 # %% [markdown]
 # The drawing shows what the loop asks of the layers below it. It has a second neighbour, which is not
-# in the drawing: the model. There, too, somebody else's protocol comes in and must become ours.
+# in the drawing: the model. There, too, somebody else's protocol comes in and must become ours. The
+# pattern is the adapter's, of notebook 07.
 
 # %% [markdown]
 # ## Seven words
@@ -179,7 +180,8 @@ print(inspect.getsource(Block))
 
 # %% [markdown]
 # Now one event after another, each with its handler. A handler takes the state and the event, and
-# gives the ModelEvents that are complete. Most give none.
+# gives the ModelEvents that are complete. Most give none. `json_fault` says why a value could not be
+# kept as JSON, and `utf8_safe` escapes what has no UTF-8.
 
 # %%
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -205,7 +207,7 @@ on_message_start(state, recorded[0])
 # ## `content_block_start`
 #
 # A block is known by its index from here on. A text block may begin with some text already; where
-# nothing was said, nothing is passed on.
+# nothing was said, nothing is passed on. Two calls must not share an id.
 
 # %% include mini_agent.model_stream.string text_event
 
@@ -253,9 +255,9 @@ on_block_delta(state, {"type": "content_block_delta", "index": 7, "delta": {"typ
 print(on_block_stop(state, recorded[5]), on_block_stop(state, recorded[9]))
 
 # %% [markdown]
-# Yet `on_block_stop` does not raise it at once. If the model ran out of room, half a call is nobody's
-# fault, and the reason comes only later. The error waits in `state.cut`; another block, or another
-# reason, and it is raised.
+# For half an object `finished_call` raises, as below. `on_block_stop` catches that and lets it wait in
+# `state.cut`: if the model ran out of room, half a call is nobody's fault. Why it stopped comes only
+# later. Another block, or another reason, and the error is raised.
 
 # %% tags=["raises-exception"]
 half = Block("tool_use", {"id": "t1", "name": "calendar_query", "input": {}}, ['{"date": "2026'])
@@ -265,7 +267,8 @@ finished_call(half)
 # ## `message_delta` and `message_stop`
 #
 # The first tells why the model stopped. The second is the end, and settles what is open: a block that
-# never stopped, a reason that never came, half a call.
+# never stopped, a reason that never came, half a call. `CUT_SHORT` holds the reasons that excuse the
+# last, such as `max_tokens`.
 
 # %% include mini_agent.model_stream.on_message_delta
 
@@ -330,8 +333,8 @@ await run(to_model_events, cut)
 # %% [markdown]
 # ## Every way to break a stream
 #
-# We break the recording in nine ways, by leaving out, doubling or adding one event, and look at what
-# comes of each.
+# We break it in nine ways, most of them by leaving out, doubling or adding one event of the
+# recording, and look at what comes of each.
 
 # %%
 broken = {
@@ -383,8 +386,8 @@ build_request(system="", messages=question, tools=[spec])
 # %% [markdown]
 # ## `AnthropicModelClient` only wires
 #
-# What is left for the class? A model's name, a limit, and a client of the `anthropic` package, which
-# does the network.
+# What is left for the class? A model's name, a limit, whether the model may think first, and a client
+# of the `anthropic` package, which does the network.
 
 # %% include mini_agent.model_client.DEFAULT_MODEL DEFAULT_MAX_TOKENS
 from mini_agent.model_client import NoApiKey
@@ -435,7 +438,7 @@ from fake_servers.anthropic_events import as_sse
 print(as_sse(recorded[8]).decode())
 
 # %% [markdown]
-# That is how one event looks on this wire. The package reads it back and hands us an object. Here it
+# That is how one event looks on this wire. `anthropic` reads it back and hands us an object. Here it
 # is asked directly, with nothing of ours in between.
 
 # %%
@@ -447,7 +450,7 @@ async with AnthropicApi([wanted]) as api, api.client() as client:
 
 # %% [markdown]
 # And now a whole round through our class: the model asks for a tool, the loop runs it, the model
-# answers. The loop is the package's `run_agent`, which notebook 09 builds.
+# answers. The loop is `run_agent` of `mini_agent`, which notebook 09 builds.
 
 # %%
 from mini_agent.agent import run_agent
@@ -470,7 +473,7 @@ print(result.text)
 
 # %% [markdown]
 # Two requests went over the network. The second holds the tool's result, tied to the call by its id.
-# The fake service refuses a conversation in which one is missing, as the real one does.
+# The fake service refuses a conversation in which a result is missing, as the real one does.
 
 # %%
 print(*[sorted(request) for request in asked], sep="\n")
@@ -500,15 +503,15 @@ async with AnthropicApi(faults.values()) as api, api.client() as client:
             print(f"{name:<26}{type(error).__module__.split('.')[0]:<12}{type(error).__name__}")
 
 # %% [markdown]
-# Four are noticed by the package, or by the HTTP library below it. The fifth is a body that ends
-# tidily, and too early: only `to_model_events` sees that. All five go to the caller unchanged, and no
-# tool has run.
+# Four are noticed by `anthropic`, or by `httpx2`, the HTTP library below it. The fifth is a body that
+# ends tidily, and too early: only `to_model_events` sees that. All five go to the caller. No tool has
+# run, since the loop waits for a turn's end.
 
 # %% [markdown]
 # ## `ScriptedModel`: the same seam
 #
-# The loop asks one thing of a model: an object with `stream`. So a list can be a model. This class is
-# in the package and not in the tests, since you will need it for yours.
+# The loop asks one thing of a model: a method `stream`. So a list can be a model. This class is in
+# `mini_agent` and not in its tests, since you will need it for yours.
 
 # %%
 import copy
@@ -620,8 +623,8 @@ for function, side in ((to_model_events, "model"), (mcp_tool_to_tool, "server"))
 
 # %% [markdown]
 # One pattern, two directions. The foreign protocol is on the outer side, our types are on the inner
-# side, and nothing of the last lists crosses. For another provider, or another server, the loop does
-# not change.
+# side, and nothing of the last lists comes through the bridge. For another provider, or another server,
+# the loop does not change.
 
 # %% [markdown]
 # ## Who knows the provider's format?
@@ -645,9 +648,10 @@ for what, signs in knows.items():
     print(f"{what:<12} {sorted(map(str, found))}")
 
 # %% [markdown]
-# One file each. The conversation's own blocks, `tool_use` and `tool_result`, are Anthropic's words
-# too, and the loop does use those. A client for another provider would translate them in
-# `build_request`.
+# One file reads the stream. Two import `anthropic`: the model client, and the terminal's `chat.py`,
+# which names its exceptions. The conversation's own blocks, `tool_use` and `tool_result`, are
+# Anthropic's words too, and the loop uses those. For another provider, `build_request` would
+# translate them.
 
 # %% [markdown]
 # ## Try it

@@ -1,8 +1,8 @@
 # %% [markdown]
 # # 09 · What is the loop, once all else has a home?
 #
-# At the end you hold `run_agent`: some forty lines that ask a model, run the tools it wants, and
-# answer every call exactly once, whatever goes wrong. About 45 minutes.
+# At the end you hold `run_agent`: some forty lines, over a dozen small functions, that ask a model,
+# run the tools it wants, and answer every call exactly once, whatever goes wrong. About 50 minutes.
 
 # %%
 from __future__ import annotations
@@ -149,8 +149,8 @@ model = ScriptedModel([[asks("2026-08-03", name="calendar_find")]])
 await naive_agent(PROMPT, model, {"calendar_query": query})
 
 # %% [markdown]
-# A slip of the model has stopped the program. Had the model been told which names exist, it could
-# have asked again.
+# A slip of the model has stopped the program. Had the model been told that there is no such tool, and
+# which there are, it could have asked again.
 
 # %% [markdown]
 # ## Break 2: an exception loses the conversation
@@ -197,12 +197,12 @@ booked
 
 # %%
 calls = [asks("2026-08-05", name="calendar_create"), asks("2026-08-05", "t2")]
-kept = [
+saved = [
     {"role": "user", "content": [text_block(PROMPT)]},
     {"role": "assistant", "content": said(calls)},
     {"role": "user", "content": [text_block("Are you still there?")]},
 ]
-show(kept)
+show(saved)
 
 # %% [markdown]
 # The kit has a fake of Anthropic's endpoint, and it refuses what the real one refuses. We ask it
@@ -211,7 +211,7 @@ show(kept)
 # %%
 from fake_servers.anthropic_api import refusal
 
-body = {"model": "any", "max_tokens": 100, "stream": True, "messages": kept}
+body = {"model": "any", "max_tokens": 100, "stream": True, "messages": saved}
 refusal("POST", "/v1/messages", {"x-api-key": "none"}, body)
 
 # %% [markdown]
@@ -252,10 +252,11 @@ def torn(messages):
 
 
 assert torn(good) == []
-torn(kept)
+torn(saved)
 
 # %% [markdown]
-# Two calls asked, none answered. From here on, every run on this page goes through `torn`.
+# Two calls asked, none answered. From here on, every conversation that a run leaves behind on this
+# page goes through `torn`.
 
 # %% [markdown]
 # ## `Run`
@@ -275,7 +276,7 @@ print(inspect.getsource(Run))
 # ## `execute`
 #
 # One call, one tool. The tool gets a copy of the arguments. If it changes them, the conversation
-# stays as the model said it.
+# stays as the model said it. The imports come first, for all the definitions that follow.
 
 # %%
 import asyncio
@@ -347,8 +348,8 @@ heard
 # %% [markdown]
 # ## `prepare`
 #
-# None means: go ahead. Otherwise it is the result that tells the model why not. This mends break 1,
-# and makes a refusal of the host something that the model can work with.
+# It returns None for: go ahead. Otherwise it returns the result that tells the model why not. This
+# mends break 1, and makes a refusal of the host something that the model can work with.
 
 # %% include mini_agent.calls.prepare
 print(await prepare(run_with(query), asks("2026-08-03")))
@@ -372,7 +373,7 @@ print(marks(asyncio.CancelledError()))
 # ## `skip`
 #
 # After a failure the rest of the batch is not run: nobody knows what it relied on. Those calls are
-# answered all the same.
+# answered all the same. `following` puts the call's id on what the trace notes meanwhile.
 
 # %% include mini_agent.calls.skip
 results = []
@@ -451,8 +452,9 @@ last_words
 # %% [markdown]
 # ## `ask_model`
 #
-# One turn of the model. It streams, so text comes in pieces: `add_text` joins them. The calls are
-# collected and run only when the turn is over.
+# One turn of the model. Its text comes in pieces: `add_text` joins them. The calls are collected and
+# run only when the turn is over, which `note_turn` then traces. If anything raises, `close_after`
+# closes the stream.
 
 # %% include mini_agent.agent.note_turn
 
@@ -467,8 +469,8 @@ print(stop_reason, len(calls))
 # %% [markdown]
 # ## `keep` and `by_name`
 #
-# `keep` adds the finished messages and saves the conversation. `by_name` refuses two tools of one
-# name: the model could not say which it means.
+# `keep` adds the finished messages and saves the conversation. `kept` does so at the end of a `with`,
+# exception or not. `by_name` refuses two tools of one name: the model could not say which it means.
 
 # %% include mini_agent.agent.keep kept by_name
 messages = []
@@ -482,7 +484,7 @@ by_name([query, broken])
 # ## `run_agent`
 #
 # Everything has a home now. What is left is the order of things. Look at `kept`: whether `answer`
-# returns or raises, the model's message and its results are kept together, before anybody hears of
+# returns or raises, the model's message and its results are kept together, before the caller hears of
 # it.
 
 # %%
@@ -523,12 +525,12 @@ code = "import mini_agent.agent, sys; print(*sorted(sys.modules))"
 pipe = asyncio.subprocess.PIPE
 fresh = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=pipe)
 modules = (await fresh.communicate())[0].decode().split()
-assert not {"mini_agent.mcp", "mcp", "httpx", "anthropic"} & set(modules)
+assert not {"mini_agent.mcp", "mcp", "httpx", "httpx2", "anthropic"} & set(modules)
 print(*[name for name in modules if name.startswith("mini_agent")], sep="\n")
 
 # %% [markdown]
-# No `mini_agent.mcp` and nothing below it: no adapter, no client, no transport. No `httpx` and no
-# `anthropic` either.
+# No `mini_agent.mcp` and nothing below it: no adapter, no client, no transport. The `assert` has
+# looked for `anthropic` and the HTTP libraries too, and found none.
 
 # %% [markdown]
 # ## Every way through it
@@ -626,7 +628,7 @@ end
 # ### `max_tokens`: an answer that was cut
 #
 # The model ran out of room in the middle of its turn. A call before the cut looks complete. It may
-# be half of what the model meant to do, so it is not run.
+# be half of what the model meant to do, so it is not run. `CUT_SHORT` lists such stop reasons.
 
 # %%
 turns = [[Text("I book both"), asks("2026-08-05", name="calendar_create"), Done("max_tokens")]]
@@ -727,8 +729,8 @@ del os.environ["DEMO_API_KEY"]
 # %% [markdown]
 # ## The session file
 #
-# One JSON line for each message, replaced as a whole after every turn. After a crash the file holds
-# the old conversation or the new one, and never half of one.
+# One JSON line for each message. The file is replaced as a whole, at the prompt and after every turn:
+# after a crash it holds the old conversation or the new one, and never half of one.
 
 # %%
 for line in Path(box.name, "thrown error").read_text().splitlines():
@@ -754,7 +756,8 @@ show(result.messages[-3:])
 from contextlib import chdir
 
 first, second, *rest = session.read_text().splitlines(keepends=True)
-session.write_text("".join([first, second[:40] + "\n", *rest]))
+damaged = "".join([first, second[:40] + "\n", *rest])
+session.write_text(damaged)
 model = ScriptedModel([ANSWER])
 with chdir(box.name):
     await run_agent(PROMPT, model=model, tools=[query], session_path="thrown error")
@@ -764,8 +767,8 @@ with chdir(box.name):
 # at start, and not in the middle of a round.
 
 # %%
-assert model.requests == []
-print(sum(1 for _ in session.open()), "lines, untouched")
+assert model.requests == [] and session.read_text() == damaged
+print(len(damaged.splitlines()), "lines, untouched")
 
 # %% [markdown]
 # ## The same loop, somebody else's tool
@@ -799,8 +802,8 @@ end, trace = await play_remote("MCP tool error", turns, InMemoryTransport(calend
 draw.chain(trace)
 
 # %% [markdown]
-# And now the process behind the tool dies in the middle of the call. The loop has not one line for
-# it, and takes its other path: marker, skip, raise.
+# And now the process behind the tool dies in the middle of the call; FakeTransport plays it from a
+# list. The loop has not one line for it, and takes its other path: marker, skip, raise.
 
 # %%
 from mini_agent.errors import TransportClosed
@@ -819,7 +822,8 @@ draw.chain(trace)
 # %% [markdown]
 # ## All of them
 #
-# Every run of this page, the last result in it, and the invariant.
+# Every run that `play` has made so far, the last result in it, and the invariant once more: nothing
+# is torn.
 
 # %%
 for name, messages in runs.items():
