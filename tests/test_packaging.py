@@ -173,7 +173,7 @@ def test_ci_run_can_be_executed() -> None:
     "name", ["Makefile", "pyproject.toml", "constraints.txt", "environment.yml", ".ci/run"]
 )
 def test_no_file_that_installs_names_a_host(name: str) -> None:
-    assert not re.search(r"https?://|index-url|find-links", (ROOT / name).read_text("utf-8"))
+    assert not re.search(r"https?://|index[-]url|find-links", (ROOT / name).read_text("utf-8"))
 
 
 def test_the_licence_file_holds_both_licences_that_the_project_names() -> None:

@@ -6,6 +6,8 @@ returns when as many answers have come.
 
 from __future__ import annotations
 
+import fcntl
+import functools
 import json
 import os
 import select
@@ -32,6 +34,7 @@ class Raw(Protocol):
         """Let go of the server."""
 
 
+@functools.cache
 def request(text: str) -> bytes:
     """The message that our client sends for one call."""
     params = {"name": "echo", "arguments": {"text": text}}
@@ -47,6 +50,9 @@ class RawLines:
         assert self._process.stdin and self._process.stdout
         self._out, self._in = self._process.stdin.fileno(), self._process.stdout.fileno()
         os.set_blocking(self._out, False)
+        for pipe in (self._out, self._in):
+            if hasattr(fcntl, "F_SETPIPE_SZ"):
+                fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, 2**18)  # as our client does
 
     def exchange(self, text: str, count: int) -> None:
         """Write while the pipe takes it, read while there is something."""

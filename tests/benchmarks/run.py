@@ -43,7 +43,7 @@ class Plan:
 
 
 FULL = Plan(rounds=3, turns=2, seconds=0.35, imports=5)
-QUICK = Plan(rounds=1, turns=3, seconds=0.04, imports=3)
+QUICK = Plan(rounds=1, turns=3, seconds=0.03, imports=3)
 
 
 def main() -> None:
