@@ -86,7 +86,8 @@ class ServerProcess(asyncio.SubprocessProtocol):
 
             pipes = map(self._transport.get_pipe_transport, (STDIN, STDOUT))
             for pipe in filter(None, pipes):
-                with contextlib.suppress(OSError):  # what a user's pipes may hold is limited
+                # Closed already by a child that ended at once, or the user's share is used up.
+                with contextlib.suppress(OSError, ValueError, TypeError):
                     fcntl.fcntl(pipe.get_extra_info("pipe"), fcntl.F_SETPIPE_SZ, 2**18)
 
     # -- hear -------------------------------------------------------------------------------------
