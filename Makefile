@@ -14,13 +14,14 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 -n 2 --dist loadfil
 QUIET_LAB := --LabApp.news_url=None \
   --LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate
 
+GRADER_READY := build/nbgrader-ready/.ready
 SUITE_READY := build/conformance/.ready
 PEERS_READY := build/peers/.ready
 BENCH_READY := build/bench/.ready
 BENCH_FLAGS ?=
 SOAK_SECONDS ?= 60
 
-.PHONY: help lab test conformance peers bench demo doctor notebooks check clean
+.PHONY: help lab exercises test conformance peers bench demo doctor notebooks nbgrader check clean
 
 help:
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -29,12 +30,15 @@ lab: $(READY) ## open JupyterLab on your own copy of the first notebook
 	@$(PY) -m mini_agent.workbook
 	@$(PY) -m jupyterlab $(QUIET_LAB) $(LAB_FLAGS) work/notebooks/00_start_here.ipynb
 
+exercises: $(READY) ## your own copies of the exercises, in work/exercises
+	@$(PY) -m exercises
+
 test: $(READY) ## run everything: ruff, mypy, pytest, nbval on each notebook
 	@start=$$(date +%s); \
 	$(CHECK) && \
 	$(PY) -m pytest -n 2 --dist loadgroup && \
-	echo "pytest $(NBVAL) notebooks/" && \
-	$(PY) -m pytest $(NBVAL) notebooks/ && \
+	echo "pytest $(NBVAL) notebooks/ exercises/" && \
+	$(PY) -m pytest $(NBVAL) notebooks/ exercises/ && \
 	echo "make test took $$(($$(date +%s) - start)) s"
 
 conformance: $(SUITE_READY) ## the official conformance suite judges our client and our server
@@ -55,6 +59,12 @@ doctor: $(READY) ## is this machine ready, and what mends it
 notebooks: $(READY) ## build the notebooks from notebooks/source (one: make notebooks NB=03)
 	@$(PY) -m notebooks.build $(NB)
 	@$(PY) -m notebooks.path
+	@$(PY) -m notebooks.glossary
+	@$(PY) -m notebooks.example
+	@$(PY) -m exercises.build $(NB)
+
+nbgrader: $(GRADER_READY) ## student versions of the exercises, and the proof that they grade
+	@$(PY) -m exercises.grading
 
 check: $(READY) ## ruff and mypy alone
 	@$(CHECK)
@@ -89,5 +99,10 @@ $(PEERS_READY): $(SUITE_READY) tests/interop/peers.py tests/interop/npm/package-
 $(BENCH_READY): $(READY)
 	@echo "Setting up what is measured beside our client; this takes half a minute, once."
 	@$(PIP) install -qq -e '.[bench]' -c constraints.txt
+	@mkdir -p $(@D)
+	@touch $@
+
+$(GRADER_READY): $(READY)
+	@$(PIP) install -qq -e '.[nbgrader]' -c constraints.txt
 	@mkdir -p $(@D)
 	@touch $@

@@ -106,6 +106,10 @@ class Server:
         """Tell who listens for it that the resource at ``uri`` has new contents."""
         self.listeners.tell("notifications/resources/updated", uri=uri)
 
+    def invalid_arguments(self, tool: str, wrong: Sequence[str]) -> str:
+        """What a tool error says of arguments that break the schema; a subclass may differ."""
+        return f"Invalid arguments for {tool}: {'; '.join(wrong)}"
+
     async def handle(self, message: Message) -> AsyncGenerator[Message, None]:
         """The messages that answer ``message``: notifications, and the response last.
 

@@ -43,7 +43,7 @@ def check_headers(message: Message, headers: Headers, server: Server) -> None:
     _compare("MCP-Protocol-Version", _required(headers, "MCP-Protocol-Version"), version)
     _compare("Mcp-Method", _required(headers, "Mcp-Method"), method)
     if isinstance(method, str) and method in NAMED_BY:
-        _compare("Mcp-Name", _decoded("Mcp-Name", headers), params.get(NAMED_BY[method]))
+        _compare("Mcp-Name", decoded("Mcp-Name", headers), params.get(NAMED_BY[method]))
     if method == "tools/call":
         _check_parameters(params, headers, server.tools or ())
 
@@ -61,7 +61,7 @@ def _check_parameter(name: str, headers: Headers, value: Any) -> None:
         if headers.getlist(name):
             raise mismatch(f"{name} was sent, but its argument is null or absent")
     elif isinstance(value, str | int | float):
-        _compare(name, _decoded(name, headers), value)
+        _compare(name, decoded(name, headers), value)
 
 
 def annotated(schema: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Sequence[str]]]:
@@ -94,7 +94,11 @@ def _required(headers: Headers, name: str) -> str:
     return values[0]
 
 
-def _decoded(name: str, headers: Headers) -> str:
+def decoded(name: str, headers: Headers) -> str:
+    """The text of a header that may be encoded (transports/streamable-http#value-encoding).
+
+    Raises: Rejection -32020 when it is absent, sent twice, or decodes to nothing.
+    """
     value = _required(headers, name)
     sentinel = re.fullmatch(r"=\?base64\?(.*)\?=", value)
     if sentinel is None:

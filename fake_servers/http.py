@@ -9,20 +9,13 @@ behind, nothing is printed, and stopping takes a few milliseconds.
 
 from __future__ import annotations
 
-import asyncio
-import socket
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
-
+from fake_servers.asgi import AsgiServer
 from fake_servers.core import Server
 from fake_servers.http_app import MAX_BODY, App, Replies
 from fake_servers.wire import Entry
 
-if TYPE_CHECKING:
-    import uvicorn
 
-
-class HttpServer:
+class HttpServer(AsgiServer):
     """``server`` on a port of its own, once started.
 
     ``replies``: "auto" answers with JSON, or with an event stream when there is something to say
@@ -40,8 +33,7 @@ class HttpServer:
         port: int = 0,
     ) -> None:
         self.app = App(server, replies=replies, max_body=max_body, origins=origins)
-        self._port = port
-        self._running: uvicorn.Server | None = None
+        super().__init__(self.app, port=port)
         self.url = ""
 
     @property
@@ -59,46 +51,8 @@ class HttpServer:
 
         Raises: OSError when the port is taken; RuntimeError when it is already started.
         """
-        if self._running is not None:
-            raise RuntimeError(f"already serving at {self.url}")
-        import uvicorn
-
-        config = uvicorn.Config(
-            self.app, http="h11", ws="none", lifespan="off", timeout_keep_alive=60,
-            log_config=None, access_log=False, log_level="error",
-        )  # fmt: skip
-        config.load()
-        running = uvicorn.Server(config)  # its serve() would catch SIGINT and look every 0.1 s
-        running.lifespan = config.lifespan_class(config)
-        await running.startup([socket.create_server(("127.0.0.1", self._port))])
-        await running.on_tick(0)
-        self._running = running
-        self.url = f"http://127.0.0.1:{running.servers[0].sockets[0].getsockname()[1]}/mcp"
+        self.url = f"{await super().start()}/mcp"
         return self.url
-
-    async def stop(self) -> None:
-        """Stop listening, drop every connection, wait for what they had asked. Idempotent."""
-        running, self._running = self._running, None
-        if running is None:
-            return
-        for listener in running.servers:
-            listener.close()
-        for connection in list(running.server_state.connections):
-            connection.transport.close()
-        if running.server_state.tasks:
-            await asyncio.wait(set(running.server_state.tasks), timeout=5)
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.stop()
 
 
 serve = HttpServer

@@ -75,7 +75,7 @@ async def call_tool(server: Server, context: Context) -> Answer:
     require(context.request.capabilities, tool.requires)
     wrong = problems(tool.input_schema, arguments, root="arguments")
     if wrong:
-        return tool_error(f"Invalid arguments for {name}: {'; '.join(wrong)}")
+        return tool_error(server.invalid_arguments(name, wrong))
     try:
         said = await tool.run(arguments, context)
     except ToolFailure as failure:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import itertools
 import json
 import re
 import shlex
@@ -26,6 +27,7 @@ from mini_agent.approval import Policy, ask_in_terminal, calendar_policy, guard,
 from mini_agent.chat import model_failures, model_for, next_prompt, session_file
 from mini_agent.demo import PROMPT, SERVER, demo_model
 from mini_agent.errors import McpError
+from mini_agent.host import Host
 from mini_agent.keyboard import Lines
 from mini_agent.mcp import (
     HttpTransport,
@@ -193,17 +195,18 @@ async def chat(arguments: argparse.Namespace) -> int:
     client = client_for(arguments)
     model = model_for(arguments.model)
     lines = Lines(sys.stdin)
+    servers = {client.server or "server": client}
+    host = Host(servers, policy=Policy([]), approver=ask_in_terminal())
     try:
-        async with client, session_file(arguments.session) as path:
-            tools = [mcp_tool_to_tool(client, tool) for tool in await client.connect()]
-            say("tools", ", ".join(tool.spec.name for tool in tools) or "no tools")
+        async with host, session_file(arguments.session) as path:
+            say("tools", ", ".join(tool.spec.name for tool in host.tools) or "no tools")
             while (prompt := await next_prompt(lines)) is not None:
                 with model_failures(), contextlib.closing(Screen()) as screen:
                     await run_agent(
                         prompt,
                         model=model,
-                        tools=tools,
-                        before_tool_call=guard(Policy([]), ask_in_terminal(), server=client.server),
+                        tools=await host.refresh(),
+                        before_tool_call=host.before_tool_call,
                         session_path=path,
                         on_event=screen,
                     )
@@ -263,10 +266,18 @@ def usable_url(url: str) -> str:
 
 
 def server_name(server: str) -> str:
-    """A short name for messages: the host or the program, nothing that could be a secret."""
+    """A short name for messages and tools: the host, the program or a Python module.
+
+    Nothing of it could be a secret.
+    """
     if A_URL.match(server):
         return urlsplit(server).hostname or ""
-    return Path(shlex.split(server)[0]).name
+    program, *rest = shlex.split(server)
+    name = Path(program).name
+    options = list(itertools.takewhile(lambda word: word.startswith("-"), rest))
+    if name.startswith("python") and "-m" in options[-1:] and len(rest) > len(options):
+        return rest[len(options)].rpartition(".")[2] or name
+    return name
 
 
 def json_object(text: str) -> dict[str, Any]:

@@ -32,13 +32,32 @@ def deny_bash_by_default(call: ToolCall) -> Approval:
 
 
 @dataclass(frozen=True)
+class HostCall(ToolCall):
+    """A call as the host knows it, and as its approvers are asked: whose tool it is, and which.
+
+    ``server`` is the name that the host configured, "" for a local tool; ``tool`` is the server's
+    own name for it, where ``name`` is what the model was told. ``pin`` is the hash of the tool as
+    the host listed it, "" where there is none; ``decision`` is what the policy says.
+    """
+
+    server: str
+    tool: str
+    pin: str = ""
+    decision: Decision = "ask"
+
+
+@dataclass(frozen=True)
 class Rule:
-    """What to do about the tools whose name and server match. Patterns are globs, case counts."""
+    """What to do about the tools whose name and server match. Patterns are globs, case counts.
+
+    ``read_only`` is the reviewer's word, never the server's: such a call may be made again.
+    """
 
     tool: str
     decision: Decision
     server: str = "*"
     why: str = ""
+    read_only: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a decision that is none, so that a typing error never allows anything."""
@@ -84,17 +103,27 @@ def guard(policy: Policy, approver: Approver | None = None, *, server: str = "")
     """
 
     async def before_tool_call(call: ToolCall) -> Approval:
-        rule = policy.decide(server, call.name)
-        if rule.decision == "allow":
-            return Approval(True, rule.why)
-        if rule.decision == "deny":
-            return Approval(False, rule.why or "the policy denies this tool")
-        if approver is None:
-            return Approval(False, because("it must be approved, and nobody is here to ask", rule))
-        answer = approver(call, rule.why)
-        return await answer if inspect.isawaitable(answer) else answer
+        return await obey(policy.decide(server, call.name), approver, call)
 
     return before_tool_call
+
+
+async def obey(rule: Rule, approver: Approver | None, call: ToolCall) -> Approval:
+    """What ``rule`` says about ``call``; where it says ask, what ``approver`` answers.
+
+    Raises: TypeError for an answer that is no Approval; what the approver raises.
+    """
+    if rule.decision == "allow":
+        return Approval(True, rule.why)
+    if rule.decision == "deny":
+        return Approval(False, rule.why or "the policy denies this tool")
+    if approver is None:
+        return Approval(False, because("it must be approved, and nobody is here to ask", rule))
+    answer = approver(call, rule.why)
+    approval = await answer if inspect.isawaitable(answer) else answer
+    if not isinstance(approval, Approval):
+        raise TypeError(f"the approver returned {type(approval).__name__}, not an Approval")
+    return approval
 
 
 def because(what: str, rule: Rule) -> str:
@@ -102,20 +131,22 @@ def because(what: str, rule: Rule) -> str:
     return f"{what}: {rule.why}" if rule.why else what
 
 
-def calendar_policy(create: Decision = "deny", delete: Decision = "deny") -> Policy:
+def calendar_policy(
+    create: Decision = "deny", delete: Decision = "deny", *, server: str = "*"
+) -> Policy:
     """The trust checklist of the calendar as rules: query runs, the two that change it do not.
 
     ``calendar_create`` is denied by name unless ``create`` says otherwise; ``calendar_delete``
     cannot be undone, so the most that ``delete`` should be is "ask": each deletion by hand.
-    A tool that the checklist does not name is asked about.
+    A tool that the checklist does not name is asked about. In a host of several servers name the
+    ``server``, or another's ``calendar_query`` is trusted as the calendar's.
     """
+    by_hand = "it cannot be undone; each one is confirmed by hand"
     return Policy(
         (
-            Rule("calendar_query", "allow", why="it only reads"),
-            Rule("calendar_create", create, why="it writes an appointment"),
-            Rule(
-                "calendar_delete", delete, why="it cannot be undone; each one is confirmed by hand"
-            ),
+            Rule("calendar_query", "allow", server, "it only reads"),
+            Rule("calendar_create", create, server, "it writes an appointment"),
+            Rule("calendar_delete", delete, server, by_hand),
         )
     )
 
@@ -181,6 +212,14 @@ def question(call: ToolCall, why: str) -> str:
     name comes again at the end, where long arguments cannot push it out of sight.
     """
     name = visible(call.name)
-    lines = [f"Tool: {name}", f"Why it is asked: {visible(why)}" if why else ""]
+    lines = [whose(call), f"Tool: {name}", f"Why it is asked: {visible(why)}" if why else ""]
     lines += ["Arguments:", visible_json(call.input), f"Allow {name}? [y/N] "]
     return "\n".join(line for line in lines if line)
+
+
+def whose(call: ToolCall) -> str:
+    """A line about the server of a HostCall, with its own name for the tool; "" for other calls."""
+    if not isinstance(call, HostCall) or not call.server:
+        return ""
+    also = f", which calls the tool {visible(call.tool)}" if call.tool != call.name else ""
+    return f"Server: {visible(call.server)}{also}"

@@ -7,59 +7,82 @@ letter, while a Label would typeset ``$…$`` in it and HTML would execute it.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
+from mini_agent.approval import HostCall
+from mini_agent.fields import APPROVE, DENY, STYLE, button, how_long, ours, shown
 from mini_agent.types import Approval, ToolCall
 from mini_agent.visible import visible, visible_json
 
 Wait: TypeAlias = Callable[["asyncio.Future[Approval]", float], Awaitable[object]]
 
-APPROVE, DENY, WHITE = "#0B4F94", "#A12C0B", "#FFFFFF"
-COLUMNS = 80
 LONGEST_LINE = 300  # characters of the line that stands for the card where widgets are not drawn
 PRESS_AFTER = 0.02  # seconds: once the card is out and awaited
-
-# The notebook's theme fades what is disabled, and here that is what has to be read.
-STYLE = """<style>
-.mini-agent-card { border: 2px solid var(--jp-ui-font-color2, #666); border-radius: 6px;
-  padding: 8px 12px; color: var(--jp-ui-font-color1, inherit) }
-.mini-agent-card textarea:disabled, .mini-agent-card input:disabled { opacity: 1 !important;
-  color: var(--jp-ui-font-color0, inherit) !important; field-sizing: content;
-  font-family: var(--jp-code-font-family, monospace); width: 100%; box-sizing: border-box }
-.mini-agent-card button { font-weight: 600 }
-.mini-agent-card button:disabled { opacity: 0.5 }
-.mini-agent-card button:focus-visible { outline: 3px solid var(--jp-ui-font-color1, #000) }
-</style>"""
+LOCAL = "(none: a tool of this program)"
 
 
 class Card:
-    """One question: all of ``call``, why it is asked, two buttons, a reason, a countdown."""
+    """One question: all of ``call``, why it is asked, two buttons, a reason, a countdown.
+
+    Raises: RecursionError for arguments nested too deeply to be shown.
+    """
 
     def __init__(self, call: ToolCall, why: str) -> None:
         import ipywidgets as w
 
         self._loop = asyncio.get_running_loop()
+        self._context = contextvars.copy_context()
         self._future: asyncio.Future[Approval] = self._loop.create_future()
         self._asked = one_line(call, why)
         self._name = visible(call.name)
-        self.approve = _button("Approve", APPROVE, "Let this call run, with these arguments")
-        self.deny = _button("Deny", DENY, "Do not run this call; the model is told the reason")
-        self.reason = w.Text(
-            description="Reason", placeholder="optional", layout=w.Layout(flex="1 1 12em")
-        )
-        self.status = w.Label("")
+        self.approve = button("Approve", APPROVE, "Let this call run, with these arguments")
+        self.deny = button("Deny", DENY, "Do not run this call; the model is told the reason")
+        self.reason = self._reason("")
+        row = w.Layout(flex_flow="wrap", margin="8px 0 0 0")
+        self._row = w.HBox([self.approve, self.deny, self.reason], layout=row)
+        self.status = w.HTML("")
         self.approve.on_click(lambda _: self._pressed(True))
         self.deny.on_click(lambda _: self._pressed(False))
-        layout = w.Layout(flex_flow="wrap", margin="8px 0 0 0")
-        buttons = w.HBox([self.approve, self.deny, self.reason], layout=layout)
-        asked = [shown("Tool", self._name), *([shown("Why", visible(why))] if why else [])]
-        arguments = shown("Arguments", visible_json(call.input))
-        heading = w.Label("May this call run?", style={"font_weight": "bold"})
-        children = [w.HTML(STYLE), heading, *asked, arguments, buttons, self.status]
+        children = [w.HTML(STYLE), *told_of(call, why), self._row, self.status]
         self.box = w.VBox(children, layout=w.Layout(max_width="760px"))
-        self.box.add_class("mini-agent-card")
+        self.box.add_class("mini-agent-card").add_class("mini-agent-approval")
+
+    def _reason(self, typed: str) -> Any:
+        import ipywidgets as w
+
+        field = w.Text(
+            value=typed,
+            description="Reason",
+            placeholder="optional",
+            continuous_update=False,
+            layout=w.Layout(flex="1 1 12em"),
+        )
+        field.observe(self._typed, names="value")
+        return field
+
+    def _typed(self, change: Mapping[str, Any]) -> None:
+        """What was typed goes on in a new field, so that each field is changed once.
+
+        While a cell runs, a front end sends the first change of a widget and holds back those
+        after it: it waits for an idle kernel (ipykernel 7.4).
+        """
+        self._in_the_cell(self._go_on, change["new"])
+
+    def _go_on(self, typed: str) -> None:
+        if not self._future.done():
+            self.reason = self._reason(typed)
+            self._row.children = (self.approve, self.deny, self.reason)
+
+    def _in_the_cell(self, do: Callable[..., None], *arguments: object) -> None:
+        """Call ``do`` soon, in the event loop and the context of the cell that asks.
+
+        ipykernel sends a widget's messages to the thread that last wrote to it. Written to from
+        anywhere else, the new field and the buttons would have one each, and no order.
+        """
+        self._loop.call_soon_threadsafe(do, *arguments, context=self._context)
 
     def bundle(self) -> dict[str, Any]:
         """What a notebook displays: the card, and a sentence where widgets are not drawn."""
@@ -77,18 +100,22 @@ class Card:
         hand = press and self._loop.call_later(PRESS_AFTER, self._press, *press)
         try:
             for left, step in seconds(timeout):
-                self.status.value = f"Denied in {left:g} s unless you decide."
-                await wait(self._future, step)
                 if self._future.done():
                     break
-            self._decide(Approval(False, f"nobody answered within {timeout:g} s"))
-        except asyncio.CancelledError:
-            self._decide(Approval(False, "the cell was cancelled"))
+                self.status.value = ours(f"Denied in {left:g} s unless you decide.", "timer")
+                await wait(self._future, step)
+            self.refuse(f"nobody answered within {timeout:g} s")
+        except BaseException:  # cancelled, or a KeyboardInterrupt
+            self.refuse("the cell was cancelled")
             raise
         finally:
             if hand:
                 hand.cancel()
         return self._future.result()
+
+    def refuse(self, reason: str) -> None:
+        """Deny for a reason of the host's own, unless the card is decided already."""
+        self._decide(Approval(False, reason), f"Denied: {reason}.")
 
     def _press(self, approved: bool, reason: str) -> None:
         self.reason.value = reason
@@ -98,9 +125,10 @@ class Card:
         """A click, on whatever thread the kernel handles it."""
         said = "approved in the notebook" if approved else "denied in the notebook"
         approval = Approval(approved, self.reason.value.strip() or said)
-        self._loop.call_soon_threadsafe(self._decide, approval)
+        shown = "Approved. The call runs." if approved else "Denied. The call does not run."
+        self._in_the_cell(self._decide, approval, shown)
 
-    def _decide(self, approval: Approval) -> None:
+    def _decide(self, approval: Approval, said: str) -> None:
         """The first answer counts; the card then says which it was and takes no other."""
         if self._future.done():
             return
@@ -108,7 +136,7 @@ class Card:
         for widget in (self.approve, self.deny, self.reason):
             widget.disabled = True
         self.reason.value = visible(approval.reason)
-        self.status.value = "Approved. The call runs." if approval.approved else "Denied."
+        self.status.value = ours(said, "alert")
 
 
 def seconds(timeout: float) -> Iterator[tuple[float, float]]:
@@ -119,29 +147,39 @@ def seconds(timeout: float) -> Iterator[tuple[float, float]]:
         left -= 1
 
 
+def told_of(call: ToolCall, why: str) -> list[Any]:
+    """All of the card that tells: the question, the facts, every argument, how long they are."""
+    import ipywidgets as w
+
+    arguments = visible_json(call.input)
+    fields = [shown(name, text) for name, text in [*facts(call, why), ("Arguments", arguments)]]
+    long = how_long(arguments)
+    notes = [w.HTML(ours(long, "note"))] if long else []
+    return [w.HTML(ours("May this call run?", "heading")), *fields, *notes]
+
+
+def facts(call: ToolCall, why: str) -> list[tuple[str, str]]:
+    """What a card says above the arguments, as names and visible text.
+
+    Of a HostCall: whose tool it is, what the policy says, and the pin of what was listed.
+    """
+    told = [("Tool", call.name), ("Why", why)]
+    if isinstance(call, HostCall):
+        known_as = call.name if call.name != call.tool else ""
+        told = [("Server", call.server or LOCAL), ("Tool", call.tool), ("Known as", known_as)]
+        told += [("Policy", call.decision), ("Why", why), ("Pin", call.pin)]
+    return [(name, visible(text, keep_newlines=name == "Why")) for name, text in told if text]
+
+
 def one_line(call: ToolCall, why: str) -> str:
-    """The question as one line of text, long arguments cut visibly."""
+    """The question as one line of text, long arguments cut with what is left out counted."""
     arguments = json.dumps(call.input, ensure_ascii=False, sort_keys=True, default=repr)
-    because = f" ({why})" if why else ""
-    line = visible(f"Approval card: {call.name} {arguments}{because}")
-    return line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…"
-
-
-def shown(name: str, text: str) -> Any:
-    """A text field that nobody can write in, high enough for all of ``text``."""
-    import ipywidgets as w
-
-    rows = sum(1 + len(line) // COLUMNS for line in text.split("\n"))
-    return w.Textarea(
-        value=text, description=name, disabled=True, rows=rows, layout=w.Layout(width="auto")
-    )
-
-
-def _button(text: str, colour: str, tooltip: str) -> Any:
-    import ipywidgets as w
-
-    style = {"button_color": colour, "text_color": WHITE}
-    return w.Button(description=text, tooltip=tooltip, style=style)
+    what = call.name
+    if isinstance(call, HostCall) and call.server:
+        what = f"{call.tool} of server {call.server}"
+    line = visible(f"Approval card: {what} {arguments}{f' ({why})' if why else ''}")
+    more = len(line) - LONGEST_LINE
+    return line if more <= 0 else f"{line[:LONGEST_LINE]}… ({more:,} more characters)"
 
 
 async def wait_for_either(future: asyncio.Future[Approval], seconds: float) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mini_agent.dot import Drawing
+from mini_agent.drawing.bars import bars
 from mini_agent.drawing.canvas import (
     BOLD,
     BUSINESS,
@@ -27,7 +28,7 @@ from mini_agent.drawing.chain import ASKS, PITCH, ask, chain
 from mini_agent.drawing.sequence import sequence
 from mini_agent.trace import LAYERS, Layer
 
-__all__ = ["Drawing", "chain", "error_paths", "failure_states", "layers", "sequence"]
+__all__ = ["Drawing", "bars", "chain", "error_paths", "failure_states", "layers", "sequence"]
 
 LEFT, MIDDLE, RIGHT, SIDE = 105.0, 320.0, 535.0, 228.0
 
@@ -44,8 +45,8 @@ PROTOCOL_ERROR = (
     ("The caller gets the exception", "the same object; the terminal exits 1"),
     ('"tool execution failed"', "all the model sees; the rest is skipped"),
     ("Not caught: out of execute", "no ToolResult is made of it"),
-    ("JsonRpcError, MalformedMessage", "adds server, method and tool"),
-    ("TransportError", "no answer: closed, late, unreachable"),
+    ("JsonRpcError, MalformedMessage", "or RequestTimeout; adds server, tool"),
+    ("TransportError, MalformedMessage", "no answer came, or no message"),
     ("Refuses, garbles or is gone", "a JSON-RPC error, nonsense, silence"),
 )
 

@@ -25,6 +25,7 @@ AuditError: a record that could not be written is the host's own failure.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, ClassVar
 
 from mini_agent.visible import visible
@@ -267,4 +268,11 @@ class InputRequired(McpError):
 
 
 class AuditError(Exception):
-    """An audit record could not be written. By default the call it was about is not made."""
+    """An audit record could not be written. By default the call it was about is not made.
+
+    ``path`` is the audit file; ``__cause__`` says why.
+    """
+
+    def __init__(self, message: str, *, path: Path | str = "") -> None:
+        super().__init__(message)
+        self.path = Path(path)

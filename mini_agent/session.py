@@ -6,15 +6,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from mini_agent.blocks import tool_use_ids
+from mini_agent.files import may_write, replace_file
 from mini_agent.types import JsonObject, Message
 
 BLOCKS: dict[str, dict[str, dict[str, type]]] = {
@@ -76,9 +75,9 @@ def save_session(path: str | Path, messages: Iterable[Message]) -> None:
     target = Path(os.path.realpath(path))
     body = b"".join(_line(message) for message in messages)
     try:
-        if target.exists() and not _may_write(target):  # to replace it, its folder's mode would do
+        if target.exists() and not may_write(target):  # to replace it, its folder's mode would do
             raise SessionError(Path(path), 0, "is read-only")
-        _replace(target, body)
+        replace_file(target, body)
     except OSError as cause:
         raise SessionError(Path(path), 0, f"cannot be written ({cause.strerror})") from cause
 
@@ -143,22 +142,3 @@ def _line(message: JsonObject) -> bytes:
     text = json.dumps(message, ensure_ascii=False, allow_nan=False)
     # A lone surrogate has no UTF-8: backslashreplace writes it as the JSON escape that it is.
     return text.encode("utf-8", "backslashreplace") + b"\n"
-
-
-def _may_write(target: Path) -> bool:
-    # The mode is asked as well, since root may write everything.
-    return os.access(target, os.W_OK) and bool(target.stat().st_mode & 0o222)
-
-
-def _replace(target: Path, body: bytes) -> None:
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")  # 0600
-    try:
-        with open(handle, "wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

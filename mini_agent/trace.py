@@ -107,6 +107,11 @@ def following(call_id: str) -> Iterator[None]:
         _call.reset(token)
 
 
+def followed() -> str:
+    """The call id of the innermost ``following``, "" outside of any."""
+    return _call.get()
+
+
 def one_line(facts: Mapping[str, Any], width: int = 100) -> str:
     """``name=value`` pairs on one line, cut at ``width`` characters with a visible mark.
 

@@ -10,12 +10,17 @@ import sys
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
-from mini_agent.card import STYLE, Card, Wait, shown, wait_for_either
+from mini_agent.card import Card, Wait, wait_for_either
+from mini_agent.fields import STYLE, shown
 from mini_agent.trace import LAYERS, Trace
 from mini_agent.types import Approval, ToolCall
 from mini_agent.visible import visible
 
 Show: TypeAlias = Callable[[dict[str, Any]], object]
+
+NO_NOTEBOOK = "there is no notebook to ask in"
+NO_FRONT_END = "this notebook runs with no front end, so there is nobody to ask"
+TOO_DEEP = "its arguments are nested too deeply to be shown"
 
 
 def ask_in_notebook(
@@ -27,10 +32,11 @@ def ask_in_notebook(
 ) -> Callable[[ToolCall, str], Awaitable[Approval]]:
     """An approver that shows a card and waits for its buttons, inside the running cell.
 
-    Nobody's answer within ``timeout`` seconds is no, and so is a place with no notebook. ``press``
-    is for checked cells: one word a card, "approve", "deny" or "deny: a reason", pressed on the
-    real buttons; when the words have run out nobody presses. Two calls at once are asked about
-    one after the other. ``show`` displays a bundle, ``wait`` waits for a future and some seconds.
+    Nobody's answer within ``timeout`` seconds is no. So is a place with no notebook, and a notebook
+    that runs with no front end, as under nbconvert. ``press`` is for checked cells: one word a
+    card, "approve", "deny" or "deny: a reason", pressed on the real buttons, front end or not; when
+    the words have run out nobody presses. Two calls at once are asked about one after the other.
+    ``show`` displays a bundle, ``wait`` waits for a future and some seconds.
 
     Raises: ValueError for a timeout that is not above zero, or another word.
     """
@@ -42,13 +48,20 @@ def ask_in_notebook(
     async def approve(call: ToolCall, why: str) -> Approval:
         display = show or notebook_display()
         if display is None:
-            return Approval(False, "there is no notebook to ask in")
+            return Approval(False, NO_NOTEBOOK)
         async with one_at_a_time:
-            card = Card(call, why)
+            try:
+                card = Card(call, why)
+            except RecursionError:
+                return Approval(False, TOO_DEEP)
             display(card.bundle())
-            approval = await card.decided(timeout, next(presses, None), wait or wait_for_either)
-            display({"text/plain": card.outcome()})
-            return approval
+            word = next(presses, None)
+            if not (word or show or has_front_end()):
+                card.refuse(NO_FRONT_END)
+            try:
+                return await card.decided(timeout, word, wait or wait_for_either)
+            finally:
+                display({"text/plain": card.outcome()})
 
     return approve
 
@@ -73,6 +86,17 @@ def notebook_display() -> Show | None:
     from IPython.display import display
 
     return lambda bundle: display(bundle, raw=True)  # type: ignore[no-untyped-call]
+
+
+def has_front_end() -> bool:
+    """Can whoever runs this cell be asked something? nbclient, nbconvert and nbval say no.
+
+    A front end says so with each cell that it has executed (``allow_stdin``).
+    """
+    from IPython import get_ipython
+
+    request = get_ipython().kernel.get_parent("shell")
+    return bool(request.get("content", {}).get("allow_stdin"))
 
 
 class TraceViewer:

@@ -21,15 +21,11 @@ from sources.judge import all_rows, asserts, idle_tags, rows_of, why_not_shown
 from notebooks.path import PATH
 
 NOT_WRITTEN = (
-    "11_approval",
-    "12_trust_boundary",
     "13_refund_desk",
     "14_who_is_asking",
     "15_when_it_fails",
     "16_resources_and_prompts",
-    "17_layers_you_do_not_need",
     "18_real_servers",
-    "19_design_notes",
 )
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 ROWS = all_rows()

@@ -38,6 +38,8 @@ DRAWINGS: dict[str, Callable[[], Drawing]] = {
     "a lit layer": lambda: draw.layers("transport"),
     "both error paths": draw.error_paths,
     "failure states": draw.failure_states,
+    "bars": lambda: draw.bars({"JSON lines": 7123, "CBOR": 5819.0}, "bytes", lit="CBOR"),
+    "hostile text in bars": lambda: draw.bars({HOSTILE: 1, "nothing": 0}, HOSTILE, digits=1),
     "a full round": lambda: draw.sequence(traces.full_round()),
     "a sequence with a dead server": lambda: draw.sequence(traces.server_dies()),
     "an empty sequence": lambda: draw.sequence(Trace()),
@@ -196,9 +198,17 @@ def test_error_paths_shows_every_layer_and_both_paths_to_their_ends() -> None:
     assert {layer.title for layer in LAYERS} <= set(seen)
     for words in ("isError: true", "ToolResult(is_error=True)", "The model sees why"):
         assert words in seen and words in draw.error_paths().alt
-    for words in ("TransportError", '"tool execution failed"', "The caller gets the exception"):
+    for words in ("TransportError, MalformedMessage", '"tool execution failed"'):
         assert words in seen and words in draw.error_paths().alt
-    assert any("exits 1" in text for text in seen)
+    assert "The caller gets the exception" in seen and any("exits 1" in text for text in seen)
+
+
+def test_error_paths_names_each_class_at_the_layers_that_raise_it() -> None:
+    told = draw.error_paths().alt.partition("Protocol error")[2].split("; ")
+    late, garbled = "RequestTimeout", "MalformedMessage"
+    at = {name: [step.split(", ")[0] for step in told if name in step] for name in (late, garbled)}
+    assert "late" not in " ".join(told)
+    assert at == {late: ["McpClient"], garbled: ["McpTransport", "McpClient"]}
 
 
 def test_failure_states_asks_one_question_and_answers_it_both_ways() -> None:
@@ -207,6 +217,32 @@ def test_failure_states_asks_one_question_and_answers_it_both_ways() -> None:
     assert {"yes", "no", "Business error", "Protocol error"} <= set(seen)
     assert "Yes: Business error" in draw.failure_states().alt
     assert "No: Protocol error" in draw.failure_states().alt
+
+
+# -- bars -----------------------------------------------------------------------------------------
+
+
+def test_bars_are_drawn_to_one_scale_with_name_and_number() -> None:
+    drawing = draw.bars({"long": 2000, "half": 1000, "none": 0}, "bytes")
+    assert {"long", "half", "none", "bytes", "2,000", "1,000", "0"} <= set(texts(drawing))
+    widths = [float(w) for w in re.findall(r"shape=box.*?width=([\d.]+)", drawing.source)]
+    assert widths[0] == pytest.approx(2 * widths[1], abs=0.001) and widths[2] < 0.1
+    assert drawing.alt == "Bars, bytes: long, 2,000; half, 1,000; none, 0."
+
+
+def test_only_the_bar_to_look_at_is_lit() -> None:
+    figures = {"a": 1.25, "b": 2.5}
+    assert LIT.paper.lower() not in draw.bars(figures, "µs").svg().lower()
+    assert draw.bars(figures, "µs", lit="a", digits=1).svg().lower().count(LIT.paper.lower()) == 1
+
+
+@pytest.mark.parametrize(
+    ("figures", "lit"),
+    [({}, None), ({"a": -1.0}, None), ({"a": float("nan")}, None), ({"a": 1}, "b")],
+)
+def test_bars_refuse_what_cannot_be_drawn(figures: dict[str, float], lit: str | None) -> None:
+    with pytest.raises(ValueError, match=r"bars need figures|no bar is called 'b'; there are a"):
+        draw.bars(figures, "bytes", lit=lit)
 
 
 # -- sequence -------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from fake_servers.anthropic_api import AnthropicApi, Broken, Turn
 from fake_servers.calendar import calendar_server
 from fake_servers.core import Server
 from fake_servers.http import serve
-from mini_agent.__main__ import main
+from mini_agent.__main__ import main, server_name
 from mini_agent.approval import DROPPED
 from mini_agent.mcp.shapes import McpTool
 from mini_agent.terminal import Screen, say, tool_lines
@@ -364,6 +364,23 @@ def test_no_secret_of_a_url_is_shown(server: str, secret: str) -> None:
         ran = mini_agent(*arguments)
         assert ran.returncode in (1, 2)
         assert "ter2" not in ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("server", "name"),
+    [
+        ("python -m fake_servers.calendar", "calendar"),
+        ("/usr/bin/python3 -P -m server", "server"),
+        ("python server.py", "python"),
+        ("python -m", "python"),
+        ("python server.py -m hunter2", "python"),
+        ("python -c hunter2", "python"),
+        ("notes -m hunter2", "notes"),
+        ("https://example.com/mcp?key=hunter2", "example.com"),
+    ],
+)
+def test_a_server_is_called_by_its_program_its_module_or_its_host(server: str, name: str) -> None:
+    assert server_name(server) == name
 
 
 @pytest.mark.parametrize("url", ["http://example.com/mcp", "https://user:pw@example.com/mcp"])

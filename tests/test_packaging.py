@@ -133,8 +133,8 @@ def test_a_bare_make_prints_a_help_line_for_every_target() -> None:
     printed = [line.split(maxsplit=2) for line in make().stdout.splitlines()]
     assert {target: len(words) > 10 for _, target, words in printed} == dict.fromkeys(
         (
-            *("lab", "test", "conformance", "peers", "bench", "demo"),
-            *("doctor", "notebooks", "check", "clean"),
+            *("lab", "exercises", "test", "conformance", "peers", "bench", "demo"),
+            *("doctor", "notebooks", "nbgrader", "check", "clean"),
         ),
         True,
     )

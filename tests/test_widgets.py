@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import html
+import re
 import subprocess
 import sys
 import threading
@@ -10,13 +12,18 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import ipywidgets as w
+import nbformat
 import pytest
 import traces
 from ipywidgets.widgets.widget import _instances
+from nbclient import NotebookClient
 
-from mini_agent.card import STYLE, Card, seconds
+from mini_agent.approval import HostCall
+from mini_agent.card import LONGEST_LINE, Card, facts, seconds
+from mini_agent.fields import STYLE, height, how_long
 from mini_agent.types import Approval, ToolCall
-from mini_agent.widgets import ask_in_notebook, trace_viewer
+from mini_agent.visible import visible_json
+from mini_agent.widgets import NO_FRONT_END, NO_NOTEBOOK, TOO_DEEP, ask_in_notebook, trace_viewer
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 HOSTILE = (
@@ -62,7 +69,12 @@ def field(box: w.Widget, name: str) -> Any:
 
 
 def status(box: w.Widget) -> str:
-    return [label.value for label in walk(box) if isinstance(label, w.Label)][-1]
+    """What the last line of the card says, without its markup."""
+    return html.unescape(re.sub(r"<[^>]*>", "", role(box)))
+
+
+def role(box: w.Widget) -> str:
+    return [each.value for each in walk(box) if isinstance(each, w.HTML)][-1]
 
 
 async def over_at_once(future: asyncio.Future[Approval], seconds: float) -> None:
@@ -135,6 +147,12 @@ def test_the_looks_at_the_clock_add_up_to_the_timeout() -> None:
     assert [left for left, _ in seconds(2)] == [2, 1]
 
 
+async def test_nobody_in_time_closes_the_card_and_it_says_so() -> None:
+    desk = Desk()
+    await ask_in_notebook(3, show=desk, wait=over_at_once)(CALL, "")
+    assert status(await desk.cards.get()) == "Denied: nobody answered within 3 s."
+
+
 async def test_the_real_clock_denies_too() -> None:
     approval = await ask_in_notebook(0.01, show=Desk())(CALL, "")
     assert not approval.approved
@@ -148,7 +166,8 @@ async def test_cancelling_the_cell_denies_closes_the_card_and_goes_on_as_cancell
     with pytest.raises(asyncio.CancelledError):
         await asked.answer()
     assert button(box, "Approve").disabled
-    assert status(box) == "Denied."
+    assert status(box) == "Denied: the cell was cancelled."
+    assert desk.lines()[-1] == "calendar_create: denied, the cell was cancelled"
 
 
 async def test_the_first_answer_counts() -> None:
@@ -160,11 +179,12 @@ async def test_the_first_answer_counts() -> None:
     assert not (await asked.answer()).approved
     button(box, "Approve").click()
     await asyncio.sleep(0)
-    assert status(box) == "Denied."
+    assert status(box) == "Denied. The call does not run."
 
 
 @pytest.mark.parametrize(
-    ("name", "said"), [("Approve", "Approved. The call runs."), ("Deny", "Denied.")]
+    ("name", "said"),
+    [("Approve", "Approved. The call runs."), ("Deny", "Denied. The call does not run.")],
 )
 async def test_a_decided_card_says_so_and_takes_no_other_answer(name: str, said: str) -> None:
     desk = Desk()
@@ -205,7 +225,55 @@ async def test_a_cancelled_question_lets_the_next_one_be_asked() -> None:
 
 async def test_outside_a_notebook_the_answer_is_no_and_says_why() -> None:
     approval = await ask_in_notebook()(CALL, "")
-    assert approval == Approval(False, "there is no notebook to ask in")
+    assert approval == Approval(False, NO_NOTEBOOK)
+
+
+async def test_arguments_too_deep_to_be_shown_are_not_approved() -> None:
+    desk, deep = Desk(), {}
+    for _ in range(100_000):
+        deep = {"a": deep}
+    approval = await ask_in_notebook(show=desk)(ToolCall("t", "tool", deep), "")
+    assert approval == Approval(False, TOO_DEEP)
+    assert desk.shown == []
+
+
+async def test_a_reason_that_is_changed_twice_is_the_last_one() -> None:
+    desk = Desk()
+    asked = Asked(ask_in_notebook(show=desk))
+    box = await desk.cards.get()
+    first = field(box, "Reason")
+    first.value = "not on Fri"
+    await asyncio.sleep(0)
+    second = field(box, "Reason")
+    assert (second is first, second.value) == (False, "not on Fri")
+    second.value = "not on Fridays"
+    button(box, "Deny").click()
+    assert (await asked.answer()).reason == "not on Fridays"
+    assert field(box, "Reason").disabled
+
+
+def test_with_no_front_end_the_answer_is_no_at_once_and_the_page_says_so() -> None:
+    """A notebook executed by nbclient, then exported: the way of nbconvert --execute."""
+    cell = (
+        "from mini_agent.types import ToolCall\n"
+        "from mini_agent.widgets import ask_in_notebook\n"
+        "call = ToolCall('t', 'calendar_create', {'title': '<b>Review</b>'})\n"
+        "print(await ask_in_notebook(timeout=60)(call, 'it writes'))\n"
+        "print(await ask_in_notebook(press=['approve'])(call, 'it writes'))\n"
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell)])
+    NotebookClient(notebook, kernel_name="python3", timeout=30, store_widget_state=False).execute()
+    printed = "".join(out["text"] for out in notebook.cells[0].outputs if "text" in out)
+    assert printed.split("\n")[:2] == [
+        str(Approval(False, NO_FRONT_END)),
+        str(Approval(True, "approved in the notebook")),
+    ]
+    page, _ = pytest.importorskip("nbconvert").HTMLExporter().from_notebook_node(notebook)
+    text = html.unescape(page)
+    assert text.count('Approval card: calendar_create {"title": "<b>Review</b>"} (it writes)') == 2
+    assert f"calendar_create: denied, {NO_FRONT_END}" in text
+    assert "calendar_create: approved in the notebook" in text
+    assert "<b>Review</b>" not in page.partition("<body")[2]
 
 
 # -- scripted presses -----------------------------------------------------------------------------
@@ -272,12 +340,82 @@ async def test_somebody_elses_text_is_only_in_fields_that_show_it_letter_by_lett
             assert "onerror" not in widget.description + widget.placeholder + str(widget.tooltip)
 
 
-async def test_the_only_html_in_the_card_is_the_constant_style() -> None:
-    box = Card(ToolCall("t", HOSTILE, {"x": HOSTILE}), HOSTILE).box
+async def test_the_html_in_the_card_is_ours_alone() -> None:
+    box = Card(ToolCall("t", HOSTILE, {"x": HOSTILE * 1_000}), HOSTILE).box
     assert {type(widget) for widget in walk(box)} == {
-        w.VBox, w.HBox, w.HTML, w.Label, w.Button, w.Text, w.Textarea,
+        w.VBox, w.HBox, w.HTML, w.Button, w.Text, w.Textarea,
     }  # fmt: skip
-    assert [html.value for html in walk(box) if isinstance(html, w.HTML)] == [STYLE]
+    style, *ours = [each.value for each in walk(box) if isinstance(each, w.HTML)]
+    assert style == STYLE
+    assert ours[0] == '<div role="heading" aria-level="3">May this call run?</div>'
+    assert ours[1].startswith('<div role="note">The arguments are long: ')
+    assert ours[2:] == [""]
+
+
+async def test_the_last_line_is_a_timer_and_then_an_alert() -> None:
+    desk = Desk()
+    asked = Asked(ask_in_notebook(show=desk))
+    box = await desk.cards.get()
+    assert role(box).startswith('<div role="timer">')
+    button(box, "Deny").click()
+    await asked.answer()
+    assert role(box).startswith('<div role="alert">')
+
+
+@pytest.mark.parametrize(
+    ("call", "told"),
+    [
+        (CALL, [("Tool", "calendar_create"), ("Why", "it writes")]),
+        (
+            HostCall("t", "calendar_create", {}, "calendar", "create", "9f86", "ask"),
+            [
+                ("Server", "calendar"),
+                ("Tool", "create"),
+                ("Known as", "calendar_create"),
+                ("Policy", "ask"),
+                ("Why", "it writes"),
+                ("Pin", "9f86"),
+            ],
+        ),
+        (
+            HostCall("t", "read", {}, server="", tool="read"),
+            [
+                ("Server", "(none: a tool of this program)"),
+                ("Tool", "read"),
+                ("Policy", "ask"),
+                ("Why", "it writes"),
+            ],
+        ),
+    ],
+    ids=["a call", "a server's", "a local one"],
+)
+def test_a_card_says_of_a_call_all_that_the_host_knows(
+    call: ToolCall, told: list[tuple[str, str]]
+) -> None:
+    assert facts(call, "it writes") == told
+
+
+def test_a_reason_of_many_lines_keeps_them_and_a_name_does_not() -> None:
+    told = dict(facts(ToolCall("t", "a\nb", {}), "- was\n+ is \u202e"))
+    assert told == {"Tool": "a\\nb", "Why": "- was\n+ is \\u202e"}
+
+
+async def test_a_dangerous_end_five_kilobytes_down_is_shown_and_the_length_said() -> None:
+    arguments = {"a": "ls " + "x" * 5_000 + "; rm -rf important"}
+    box = Card(ToolCall("t", "run", arguments), "").box
+    assert field(box, "Arguments").value.endswith('; rm -rf important"\n}')
+    notes = [each.value for each in walk(box) if isinstance(each, w.HTML) and "note" in each.value]
+    assert "5,034 characters, about 65 lines" in notes[0]
+
+
+def test_only_what_does_not_fit_on_a_screen_is_called_long() -> None:
+    assert how_long(visible_json(CALL.input)) == ""
+    assert how_long("x\n" * 29) == ""
+    assert how_long("x\n" * 30).startswith("The arguments are long: 60 characters, about 31 lines")
+
+
+def test_wide_characters_take_two_columns() -> None:
+    assert (height("a" * 79), height("中" * 79), height("a\nb")) == (1, 2, 2)
 
 
 async def test_control_bidi_and_invisible_characters_are_spelt_out() -> None:
@@ -306,8 +444,16 @@ async def test_the_line_for_a_card_is_cut_visibly_and_cannot_act_on_a_screen() -
     call = ToolCall("t", "tool", {"x": HOSTILE + "W" * 5_000})
     await ask_in_notebook(1, show=desk, wait=over_at_once)(call, HOSTILE)
     assert all(line.isprintable() for line in desk.lines())
-    assert len(desk.lines()[0]) == 300
-    assert desk.lines()[0].endswith("…")
+    line, _, cut = desk.lines()[0].partition("…")
+    assert len(line) == LONGEST_LINE
+    assert re.fullmatch(r" \(4,\d{3} more characters\)", cut)
+
+
+async def test_the_line_for_a_card_names_the_server_where_it_is_known() -> None:
+    desk = Desk()
+    call = HostCall("t", "calendar_create", {}, "calendar\u202e", "create")
+    await ask_in_notebook(1, show=desk, wait=over_at_once)(call, "it writes")
+    assert desk.lines()[0] == ("Approval card: create of server calendar\\u202e {} (it writes)")
 
 
 async def test_buttons_say_what_they_do_and_fields_have_names() -> None:

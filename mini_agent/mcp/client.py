@@ -50,6 +50,11 @@ class McpClient:
     ``clock`` (seconds) says how old a kept reply is.
     """
 
+    relists = True
+    """Whether a call that was refused for stale headers is sent again after a fresh list. A host
+    that lets nothing be sent to a tool it has not compared sets it to False, and is told instead.
+    """
+
     def __init__(
         self,
         transport: McpTransport,
@@ -297,6 +302,8 @@ class McpClient:
             )
         except HeaderMismatch:
             # Refused before acting: our catalogue is stale (streamable-http#client-behavior).
+            if not self.relists:
+                raise
             await self.list_tools(refresh=True)
             return await self._exchange.request(
                 method, full, envelope=self._envelope(method, full), **options

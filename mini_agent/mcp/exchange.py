@@ -21,6 +21,7 @@ from mini_agent.errors import (
     UnsupportedProtocolVersion,
 )
 from mini_agent.mcp.messages import PROTOCOL_VERSION, build_meta, build_request, parse_response
+from mini_agent.mcp.patience import timing
 from mini_agent.mcp.shapes import server_info
 from mini_agent.mcp.transport import NO_ENVELOPE, McpTransport
 from mini_agent.trace import Trace
@@ -131,7 +132,10 @@ class Exchange:
         deadline = asyncio.timeout(seconds)
         try:
             async with deadline:
-                with self._following(request_id, on_progress, deadline, seconds):
+                with (
+                    timing(deadline),
+                    self._following(request_id, on_progress, deadline, seconds),
+                ):
                     response = await self.transport.send(message, envelope=envelope)
         except TimeoutError as cause:
             waited = round((deadline.when() or started) - started, 3)  # progress moves the end

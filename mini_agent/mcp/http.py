@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from mini_agent.errors import MalformedMessage, McpError, TransportClosed
 from mini_agent.mcp.connections import Connections
-from mini_agent.mcp.endpoint import checked_endpoint, checked_headers
+from mini_agent.mcp.credentials import Credentials, asked
+from mini_agent.mcp.endpoint import OURS, checked_endpoint, checked_headers
 from mini_agent.mcp.events import EventParser, StreamEvent
 from mini_agent.mcp.headers import standard_headers
 from mini_agent.mcp.messages import decode, encode, kind
@@ -33,7 +34,7 @@ from mini_agent.types import JsonObject
 if TYPE_CHECKING:
     import httpx
 
-    Auth: TypeAlias = httpx.Auth | tuple[str, str]
+    Auth: TypeAlias = Credentials | httpx.Auth | tuple[str, str]
 
 OnReply: TypeAlias = Callable[[JsonObject, int, Mapping[str, str]], None]
 
@@ -51,7 +52,8 @@ class HttpTransport(OneListener, OneLoop):
     """Posts each message to ``url``. Holds no connection state: every request stands alone.
 
     ``client`` is yours to close; without one, the transport makes its own, and bypasses proxies
-    for this machine's addresses only. ``auth`` and ``headers`` go with every request.
+    for this machine's addresses only. ``auth`` and ``headers`` go with every request; an ``auth``
+    of Credentials (mini_agent.mcp.auth.OAuth) also answers a server that asks who is calling.
     ``max_body`` bounds a body, and an event of a stream, in bytes after decompression;
     ``max_in_flight`` the requests at a time, others wait. ``timeout`` is in seconds and bounds
     connecting and each write; how long an answer may take is for McpClient, which always says.
@@ -78,9 +80,11 @@ class HttpTransport(OneListener, OneLoop):
 
         self._endpoint = checked_endpoint(url, allow_cleartext=allow_cleartext)
         self._url = httpx.URL(self._endpoint.url)  # parsed once, and not for each request
-        self._headers = {**checked_headers(headers), **ALWAYS}
+        self._credentials = auth if isinstance(auth, Credentials) else None
+        reserved = OURS if self._credentials is None else (*OURS, "authorization")
+        self._headers = {**checked_headers(headers, reserved=reserved), **ALWAYS}
         self._connections = Connections(self._endpoint, client)
-        self._auth = auth
+        self._auth = None if isinstance(auth, Credentials) else auth
         self._max_body = max_body
         self._timeout = timeout
         self._now = now
@@ -133,6 +137,8 @@ class HttpTransport(OneListener, OneLoop):
             await response.aclose()
 
     async def _asked(self, client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
+        if self._credentials is not None:
+            return await asked(client, request, self._credentials, self._endpoint, self.note)
         auth = client.auth if self._auth is None else self._auth
         return await client.send(request, auth=auth, stream=True, follow_redirects=False)
 
@@ -248,6 +254,8 @@ class HttpTransport(OneListener, OneLoop):
         self._closed = True
         while self._open and self.at_home():
             self._open.pop().reschedule(asyncio.get_running_loop().time())
+        if self._credentials is not None:
+            await self._credentials.close()
         await self._connections.close()
 
 

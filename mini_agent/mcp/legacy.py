@@ -72,6 +72,11 @@ class LegacyTransport(OneListener):
         return self._session.version
 
     @property
+    def process(self) -> object | None:
+        """What the inner transport sends to, where it starts processes; else that transport."""
+        return getattr(self._inner, "process", self._inner)
+
+    @property
     def trace(self) -> Trace | None:
         """The client's trace. The inner transport reports to it."""
         return self._inner.trace

@@ -47,7 +47,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self._writable = False
         self._room = asyncio.Event()  # cleared while the pipe to the server is full
         self._gone = asyncio.Event()  # the process has exited and every pipe is closed
-        self._unsent: list[bytes] = []
+        self._unsent: list[bytes] | None = None  # a list: this turn of the event loop has written
 
     # -- start ------------------------------------------------------------------------------------
 
@@ -154,18 +154,20 @@ class ServerProcess(asyncio.SubprocessProtocol):
     def write(self, data: bytes) -> bool:
         """Hand ``data`` to the pipe, whole and in order. False when the pipe is closed.
 
-        What one turn of the event loop writes goes out together: a system call for 64 requests
-        instead of 64 of them.
+        The first of one turn of the event loop goes out at once, what follows in that turn goes
+        together: two system calls for 64 requests instead of 64 of them.
         """
-        if self._writable:
-            if not self._unsent:
-                asyncio.get_running_loop().call_soon(self._flush)
+        if self._writable and self._unsent is None:
+            self._unsent = []
+            asyncio.get_running_loop().call_soon(self._flush)
+            self._stdin.write(data)
+        elif self._unsent is not None:
             self._unsent.append(data)
         return self._writable
 
     def _flush(self) -> None:
-        data, self._unsent = b"".join(self._unsent), []
-        if self._writable:
+        data, self._unsent = b"".join(self._unsent or ()), None
+        if self._writable and data:
             self._stdin.write(data)
 
     # -- end --------------------------------------------------------------------------------------

@@ -38,22 +38,25 @@ async def until_complete(
     after MAX_ROUNDS; RequestTimeout; what ``ask`` and ``handler`` raise.
     """
     began, limit = asyncio.get_running_loop().time(), seconds
+    result = await ask(extra)  # it has a deadline of its own, and nearly every call ends with it
+    if result.get("resultType") != "input_required":
+        # What rests on input is not kept (server/utilities/caching#cache-key).
+        return {**result, "ttlMs": 0} if extra else result
     try:
-        async with asyncio.timeout(seconds) as whole:
-            for done in range(MAX_ROUNDS):
-                result = await ask(extra)
-                if result.get("resultType") != "input_required":
-                    # What rests on input is not kept (server/utilities/caching#cache-key).
-                    return {**result, "ttlMs": 0} if extra else result
+        async with asyncio.timeout_at(began + seconds) as whole:
+            for done in range(MAX_ROUNDS - 1):
                 requests, state = parse_input_required(result)
                 if requests and not whole.expired():
                     limit = max(seconds, longest)
                     whole.reschedule(began + limit)
-                extra = await _more(handler, requests, state, FIRST_PAUSE * 2**done)
+                result = await ask(await _more(handler, requests, state, FIRST_PAUSE * 2**done))
+                if result.get("resultType") != "input_required":
+                    return {**result, "ttlMs": 0}
     except TimeoutError as cause:
         if not whole.expired():
             raise  # the handler's own
         raise RequestTimeout(f"no answer within {limit:g} s", seconds=limit) from cause
+    requests, state = parse_input_required(result)
     raise InputRequired(
         f"the server still asks for input after {MAX_ROUNDS} rounds", requests=requests, state=state
     )

@@ -95,7 +95,7 @@ class _Tool(_Wire):
     annotations: dict[str, Any] | None = None
 
 
-class _CallResult(_Wire):
+class _CallResult(BaseModel):  # nothing reads its extra fields here, so none is kept
     content: list[dict[str, Any]] | None = None
     isError: StrictBool | None = None
 

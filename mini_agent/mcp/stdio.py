@@ -98,6 +98,12 @@ class StdioTransport(OneListener, OneLoop):
             self.note("failed", error=type(error).__name__)
             raise
 
+    @property
+    def process(self) -> object | None:
+        """What the next send goes to; None when that send starts another process."""
+        talk = self._talk
+        return talk if talk is not None and self._ready and not talk.over else None
+
     def _asker(self) -> Conversation:
         """Whom a response is for: the process that runs, also while it is being greeted."""
         if self._talk is None or self._talk.over:

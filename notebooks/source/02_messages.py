@@ -371,10 +371,11 @@ parse_response(decode(raw))
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. Write eight responses that `parse_response` must refuse, each for another reason, and show that
-#    yours does. Then write `parse_response` yourself, so that they are refused and the two odd ones
-#    are not.
-# 2. A server answers `{"jsonrpc": "2.0", "id": 1, "result": {}, "error": null}`. Refuse it or not?
-#    Say which sentence of JSON-RPC 2.0 decides.
+# `exercises/02_messages.ipynb` has 4 tasks, each with a check that answers:
+#
+# - **02.1** A request that a stranger understands (warm-up, 5 minutes)
+# - **02.2** Twelve lines: who says no? (solid, 10 minutes)
+# - **02.3** `parse_response`: eight refused, two odd ones not (solid, 20 minutes)
+# - **02.4** `decode`: a door that raises one thing only (demanding, 25 minutes)
 #
 # Next: **03, What must any transport promise?** We have messages. Something must carry them.

@@ -930,13 +930,15 @@ except errors.McpError as error:
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. Write two more tests on a script: the connection is refused, and the tool answers
-#    `isError: true`. Say first what each must assert. One of them has no exception. Your own design
-#    notes (19) need these two and the break above.
-# 2. Write `Recording(inner)`, a transport around any other that keeps a transcript. Both tests must
-#    pass over it, on the fake and on the calendar.
-# 3. Write a fake that calls the listener after the response instead of before. Which cell of this
-#    notebook notices?
+# `exercises/03_transport.ipynb` has 3 tasks, each with a check that answers:
+#
+# - **03.1** Three calls on paper (warm-up, 8 minutes)
+# - **03.2** `Recording`: a transport around any other (solid, 20 minutes)
+# - **03.3** The test that a break must pass (demanding, 25 minutes)
+#
+# And one without: write two more tests on a script, for a connection that is refused and for a tool
+# that answers `isError: true`. Say first what each must assert. One of them has no exception. Your
+# own design notes (19) need these two and the break above.
 #
 # Next: **04, What can a child process do to me?** A transport that is a real process, and everything
 # that one does wrong.

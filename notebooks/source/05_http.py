@@ -98,7 +98,9 @@ print(reply.status_code, reply.text)
 # %%
 ACCEPT = {"Accept": "application/json, text/event-stream"}
 reply = await by_hand.post(url, json=asking(FREE_DAY), headers=ACCEPT)
-print(reply.status_code, reply.json()["error"])
+refused = reply.json()["error"]
+print(reply.status_code, refused["code"])
+print(refused["message"])
 
 # %% [markdown]
 # One step further. Now it wants headers that say what the body says. -32020 is MCP's number for
@@ -151,7 +153,9 @@ for message in (asking(MONDAY), deleting):
 lying = standard_headers(deleting) | {"Mcp-Name": "calendar_query"}
 print("passes:", gateway(lying))
 reply = await by_hand.post(url, json=deleting, headers=ACCEPT | lying)
-print(reply.status_code, reply.json()["error"])
+refused = reply.json()["error"]
+print(reply.status_code, refused["code"])
+print(refused["message"])
 
 # %% [markdown]
 # The server reads both and refuses. Only because every server must do that can a gateway trust a
@@ -237,7 +241,7 @@ for address in (
     try:
         print("yes ", checked_endpoint(address).shown)
     except ValueError as error:
-        print("no  ", error)
+        print("no  ", str(error).replace("; ", ";\n     "))
 
 # %% [markdown]
 # It is decided when the transport is made, before a single byte leaves. And a server that speaks no
@@ -543,12 +547,31 @@ for handler in (as_json, as_stream):
 # seam promises.
 
 # %% [markdown]
-# The server had a limit for what we send. We have one for what it sends. For a compressed reply it
-# counts what comes out, since a few bytes can unpack to gigabytes.
+# The server had a limit for what we send. We have one for what it sends.
 
 # %%
 error = await outcome(at(as_json, max_body=10), asking(MONDAY))
 print(type(error).__name__, "·", error)
+
+# %% [markdown]
+# A reply may come compressed, and then a few bytes unpack to many. So the limit counts what comes
+# out. This reply is a million spaces and a message; packed, it is far below the limit.
+
+# %%
+import gzip
+
+PACKED = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+packed = gzip.compress(b" " * 1_000_000 + encode(done))
+
+
+def as_gzip(request):
+    return httpx.Response(200, headers=PACKED, stream=Parts(packed))
+
+
+# %%
+for limit in (2_000_000, 100_000):
+    said = await outcome(at(as_gzip, max_body=limit), asking(MONDAY))
+    print(f"limit {limit:>9,} · packed fits: {len(packed) < limit} ·", said == done or said)
 
 # %% [markdown]
 # ## A stream that is cut
@@ -782,11 +805,10 @@ print(seen)
 # The key, and with 307 the whole body, went to a host that nobody configured. The transport stays
 # where it was told to be.
 
-# %% tags=["raises-exception"]
-seen.clear()
-await at(moved, headers=KEY).send(asking(MONDAY))
-
 # %%
+seen.clear()
+error = await outcome(at(moved, headers=KEY), asking(MONDAY))
+print(type(error).__name__, "·", str(error).replace(": ", ":\n  "))
 print(seen)
 
 # %% [markdown]
@@ -1132,11 +1154,15 @@ print("closed")
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. Write `EventParser` yourself, so that every way to cut gives the same events.
-# 2. A gateway answers 504 to a booking and 504 to a query. Write a function that decides by class and
-#    attribute, never by text, which of the two may be sent again.
-# 3. Run the two tests of notebook 03 over `HttpTransport`, with `serve` and with
-#    `faults.http("stream_cut")`. Which line of them had to change?
+# `exercises/05_http.ipynb` has 4 tasks, each with a check that answers:
+#
+# - **05.1** Twelve replies: is the lunch booked? (warm-up, 8 minutes)
+# - **05.2** A 504 to a query, a 504 to a booking (solid, 15 minutes)
+# - **05.3** `header_fault`: why a gateway may trust a header (solid, 20 minutes)
+# - **05.4** `EventParser`: bytes in, events out (demanding, 30 minutes)
+#
+# And one without: run the two tests of notebook 03 over `HttpTransport`, with `serve` and with
+# `faults.http("stream_cut")`. Which line of them had to change?
 #
 # Next: **06, What does the protocol layer own?** Three transports carry messages. Now somebody must
 # know what they mean.

@@ -122,6 +122,7 @@ from typing import Any, TypeAlias
 from mini_agent.errors import MalformedMessage, McpError, RequestTimeout, UnsupportedProtocolVersion
 from mini_agent.mcp.exchange import Waiting
 from mini_agent.mcp.messages import PROTOCOL_VERSION, build_meta, build_request, parse_response
+from mini_agent.mcp.patience import timing
 from mini_agent.mcp.shapes import server_info
 from mini_agent.mcp.transport import NO_ENVELOPE, FakeTransport, McpTransport
 from mini_agent.trace import Trace
@@ -229,7 +230,8 @@ print("afterwards:  ", list(exchange._waiting))
 # ### `_once`: one request, one answer
 #
 # A new id, a `_meta` that says everything, a deadline around `send`. What the layers above call
-# "asking the server" is this method.
+# "asking the server" is this method. `timing` lets the deadline wait while a person signs in, which
+# is for notebook 14.
 
 # %% include mini_agent.mcp.exchange.Exchange._once
 
@@ -313,12 +315,25 @@ print_wire(exchange.transport, f"{META}protocolVersion")
 
 # %% [markdown]
 # A server of last year offers nothing that we speak. Then there is one request, and one clear error
-# that says what the server does speak.
+# that says what the server does speak. `last_words` gives the last line of a traceback; the rest
+# would be every layer between.
 
-# %% tags=["raises-exception"]
+
+# %%
+import textwrap
+
+
+async def last_words(awaitable):
+    try:
+        return await awaitable
+    except McpError as error:
+        return textwrap.fill(f"{type(error).__name__}: {error}", 110)
+
+
+# %%
 from fake_servers import faults
 
-await exchange_on(faults.transport("old_version")).request("tools/list")
+print(await last_words(exchange_on(faults.transport("old_version")).request("tools/list")))
 
 # %% [markdown]
 # ## A deadline on every request
@@ -329,14 +344,14 @@ await exchange_on(faults.transport("old_version")).request("tools/list")
 # Specification: basic/patterns/cancellation, "Timeouts".
 
 
-# %% tags=["raises-exception"]
+# %%
 def asking(day):
     return {"name": "calendar_query", "arguments": {"date": day}}
 
 
 wire = faults.transport("silence")
 exchange = exchange_on(wire)
-await exchange.request("tools/call", asking(MONDAY), timeout=0.01)
+print(await last_words(exchange.request("tools/call", asking(MONDAY), timeout=0.01)))
 
 # %% [markdown]
 # The deadline cancels `send`, and a transport whose `send` is cancelled tells its server. Afterwards
@@ -477,14 +492,15 @@ await exchange.request("tools/call", {"name": "reports"}, on_progress=told.appen
 # us by talking.
 
 
-# %% tags=["raises-exception"]
+# %%
 async def talks(arguments, context):
     for step in itertools.count(1):
         await context.progress(step)
 
 
 exchange = exchange_on(server_of(talks), timeout=0.05, max_timeout=0.1, trace=None)
-await exchange.request("tools/call", {"name": "talks"}, on_progress=told.append)
+talking = exchange.request("tools/call", {"name": "talks"}, on_progress=told.append)
+print(await last_words(talking))
 
 # %% [markdown]
 # ## `context`: whose error was it?
@@ -866,7 +882,7 @@ print(trace.table())
 found = parse_discovery(wire.transcript[1].message["result"])
 print("versions:    ", found.versions)
 print("capabilities:", list(client.capabilities))
-print("instructions:", client.instructions)
+print("instructions:", *textwrap.wrap(client.instructions, 80), sep="\n  ")
 
 # %% [markdown]
 # ### Without discovery
@@ -947,13 +963,13 @@ for layer in (agent, adapter):
 #
 # Specification: server/tools, "Output Schema".
 
-# %% tags=["raises-exception"]
+# %%
 promise = {"type": "object", "properties": {"free": {"type": "boolean"}}, "required": ["free"]}
 promising = {**good, "outputSchema": promise}
 script = [answered(tools=[promising]), answered(content=[], structuredContent={"free": "maybe"})]
 client = McpClient(FakeTransport(script), server="calendar")
 await client.connect(discover=False)
-await client.call("calendar_query", {"date": MONDAY})
+print(await last_words(client.call("calendar_query", {"date": MONDAY})))
 
 # %% [markdown]
 # Without the check, `"maybe"` goes on, and is true in an `if`. On a result that says `isError` the
@@ -963,7 +979,7 @@ await client.call("calendar_query", {"date": MONDAY})
 # ## A server that asks, and a host that answers
 #
 # A real one this time. It books a room and must know which. It keeps nothing between the rounds; what
-# it has to remember travels in `requestState`, signed.
+# it has to remember travels in `requestState`.
 
 # %%
 from fake_servers.declare import NeedInput
@@ -994,17 +1010,27 @@ print(result.content[0]["text"])
 draw.sequence(trace)
 
 # %% [markdown]
+# The server's memory went through our hands, so this server signs it. We call by hand, with the state
+# as it came, with one letter changed, and with another request around it.
+
+# %%
+state = client.transport.transcript[1].message["result"]["requestState"]
+rooms = {"input_responses": await room_2(["room"])}
+for arguments, sent in (({}, state), ({}, "A" + state[1:]), ({"hour": 9}, state)):
+    said = await last_words(client.call("book", arguments, request_state=sent, **rooms))
+    print(said if isinstance(said, str) else said.content[0]["text"])
+
+# %% [markdown]
 # ### Nobody there, two ways
 #
 # A client without a handler does not declare `elicitation`. A good server then does not ask, and
 # refuses with -32021. A bad one asks all the same.
 
-# %% tags=["raises-exception"]
-await McpClient(server_of(book), server="office").call("book")
-
-# %% tags=["raises-exception", "covers-input-required-is-explicit"]
+# %% tags=["covers-input-required-is-explicit"]
+good_server = McpClient(server_of(book), server="office")
+print(await last_words(good_server.call("book")))
 client = McpClient(faults.transport("input_required"), server="calendar")
-await client.call("calendar_query", {"date": TUESDAY})
+print(await last_words(client.call("calendar_query", {"date": TUESDAY})))
 
 # %% [markdown]
 # Both are explicit, and neither is an empty result. The second exception also holds what was asked. A
@@ -1032,8 +1058,8 @@ async with McpClient(FakeTransport([answered(content=[])]), server="calendar") a
 await client.close()
 print("closed:", client.transport.closed)
 
-# %% tags=["raises-exception", "covers-close-ends-the-connection"]
-await client.call("calendar_query")
+# %% tags=["covers-close-ends-the-connection"]
+print(await last_words(client.call("calendar_query")))
 
 # %% [markdown]
 # ## The host's start
@@ -1062,9 +1088,9 @@ print((await host(InMemoryTransport(calendar_server()), model, Trace())).text)
 #
 # The same host, and nobody at the other end. The exception is the caller's, at once.
 
-# %% tags=["raises-exception"]
+# %%
 model, trace = ScriptedModel([[Text("You are free!")]]), Trace()
-await host(faults.transport("refused"), model, trace)
+print(await last_words(host(faults.transport("refused"), model, trace)))
 
 # %% tags=["covers-startup-failure-before-the-loop"]
 print(f"the model was asked {len(model.requests)} times")
@@ -1082,7 +1108,7 @@ for script in ([refused(-32601)], [discovered, TransportClosed("it ended")]):
     try:
         await host(FakeTransport(script), model, trace)
     except McpError as error:
-        print(f"{type(error).__name__}: {error}\n")
+        print(f"{type(error).__name__}: {error}".replace(". ", ".\n  "))
 assert model.requests == []
 
 # %% [markdown]

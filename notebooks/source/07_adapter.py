@@ -78,7 +78,9 @@ naive = naive_adapter(calendar, query)
 print(naive.spec.name, "·", naive.spec.description)
 
 # %%
-await naive.execute({"date": TUESDAY})
+result = await naive.execute({"date": TUESDAY})
+print(type(result).__name__, "· is_error:", result.is_error)
+print(result.content)
 
 # %% [markdown]
 # It works. To see what a model would make of it, we let the loop of notebook 09 run. The model is a
@@ -271,9 +273,12 @@ def strict(request):
 dotted_desk = McpClient(InMemoryTransport(desk_server("desk.free/today")), server="desk")
 [dotted] = await dotted_desk.connect()
 
-# %% tags=["raises-exception"]
+# %%
 tools = [local, naive, naive_adapter(dotted_desk, dotted)]
-await run_agent("Hello!", model=ScriptedModel([strict]), tools=tools)
+try:
+    await run_agent("Hello!", model=ScriptedModel([strict]), tools=tools)
+except ValueError as error:
+    print("refused:", error)
 
 # %% [markdown]
 # Two good tools went down with it. So the adapter gives the model a name that it can say, and keeps
@@ -308,7 +313,7 @@ from mini_agent.mcp.schemas import SchemaError
 
 # %% include mini_agent.mcp.adapter._unsendable argument_fault
 for arguments in ({}, {"date": 4}, {"date": "Tuesday"}, {"date": TUESDAY}):
-    print(arguments, "->", argument_fault(query, arguments) or "fine")
+    print(arguments, argument_fault(query, arguments) or "fine", sep="\n  ")
 
 # %% [markdown]
 # Where, what, and by which rule. That is enough for a model to mend it in its next turn.
@@ -339,8 +344,9 @@ def listing(*names):
     return {"result": {"resultType": "complete", "tools": tools}}
 
 
-for said in (listing("other"), listing("calendar_query"), TransportClosed("it ended")):
-    print(await is_gone(McpClient(FakeTransport([said])), query))
+said = {"not listed": listing("other"), "listed": listing("calendar_query")}
+for name, answer in {**said, "no list": TransportClosed("it ended")}.items():
+    print(f"{name:<10} gone:", await is_gone(McpClient(FakeTransport([answer])), query))
 
 # %% [markdown]
 # A list that fails proves nothing. Then the first refusal stays what it was.
@@ -522,10 +528,13 @@ assert query.name not in [tool.spec.name for tool in next_run]
 # This server refuses with -32602 as well, and still lists the tool. So it is something else, and not
 # the model's to mend. It stays an exception.
 
-# %% tags=["raises-exception"]
+# %%
 refusal = {"error": {"code": -32602, "message": "Unknown tool: calendar_query"}}
 client = McpClient(FakeTransport([refusal, listing("calendar_query")]), server="calendar")
-await mcp_tool_to_tool(client, query).execute({"date": TUESDAY})
+try:
+    await mcp_tool_to_tool(client, query).execute({"date": TUESDAY})
+except JsonRpcError as error:
+    print("raised:", error)
 
 # %% [markdown]
 # Its text says "Unknown tool". Whoever had matched that text would have told the model something

@@ -56,6 +56,14 @@ recorded = [json.loads(line) for line in RECORDING.strip().splitlines()]
 len(recorded)
 
 # %% [markdown]
+# Each event gets a name here, so that the cells below can say which one they mean.
+
+# %%
+message_start, text_start, ping, text_1, text_2, text_stop, *rest = recorded
+call_start, json_1, json_2, call_stop, message_delta, message_stop = rest
+print(text_2["delta"], json_1["delta"], sep="\n")
+
+# %% [markdown]
 # Twelve events say three things: a text, in two pieces, a call of `calendar_query`, and that the turn
 # is over. The loop wants these and nothing else.
 
@@ -197,11 +205,11 @@ from mini_agent.types import ModelEvent
 
 # %% include mini_agent.model_stream.on_message_start
 state = StreamState()
-on_message_start(state, recorded[0])
+on_message_start(state, message_start)
 state.started
 
 # %% tags=["raises-exception"]
-on_message_start(state, recorded[0])
+on_message_start(state, message_start)
 
 # %% [markdown]
 # ## `content_block_start`
@@ -212,8 +220,8 @@ on_message_start(state, recorded[0])
 # %% include mini_agent.model_stream.string text_event
 
 # %% include mini_agent.model_stream.check_call_start on_block_start
-on_block_start(state, recorded[1])
-on_block_start(state, recorded[6])
+on_block_start(state, text_start)
+on_block_start(state, call_start)
 state.blocks
 
 # %% [markdown]
@@ -225,7 +233,7 @@ state.blocks
 # %% include mini_agent.model_stream.open_block
 
 # %% include mini_agent.model_stream.on_block_delta
-[on_block_delta(state, raw) for raw in recorded[3:5]]
+[on_block_delta(state, raw) for raw in (text_1, text_2)]
 
 # %% [markdown]
 # ## `content_block_delta`: JSON in pieces
@@ -234,7 +242,7 @@ state.blocks
 # between.
 
 # %%
-for raw in recorded[7:9]:
+for raw in (json_1, json_2):
     print(on_block_delta(state, raw), state.blocks[1].json_pieces)
 
 # %% [markdown]
@@ -252,16 +260,19 @@ on_block_delta(state, {"type": "content_block_delta", "index": 7, "delta": {"typ
 # %% include mini_agent.model_stream._refuse finished_call
 
 # %% include mini_agent.model_stream.on_block_stop
-print(on_block_stop(state, recorded[5]), on_block_stop(state, recorded[9]))
+print(on_block_stop(state, text_stop), on_block_stop(state, call_stop))
 
 # %% [markdown]
 # For half an object `finished_call` raises, as below. `on_block_stop` catches that and lets it wait in
 # `state.cut`: if the model ran out of room, half a call is nobody's fault. Why it stopped comes only
 # later. Another block, or another reason, and the error is raised.
 
-# %% tags=["raises-exception"]
+# %%
 half = Block("tool_use", {"id": "t1", "name": "calendar_query", "input": {}}, ['{"date": "2026'])
-finished_call(half)
+try:
+    finished_call(half)
+except ModelStreamError as error:
+    print(error)
 
 # %% [markdown]
 # ## `message_delta` and `message_stop`
@@ -273,8 +284,8 @@ finished_call(half)
 # %% include mini_agent.model_stream.on_message_delta
 
 # %% include mini_agent.model_stream.on_message_stop
-on_message_delta(state, recorded[10])
-on_message_stop(state, recorded[11])
+on_message_delta(state, message_delta)
+on_message_stop(state, message_stop)
 
 # %% [markdown]
 # ## `error`
@@ -300,15 +311,18 @@ on_error(state, overloaded)
 # One event of each kind. Neither gives anything.
 
 # %%
-print(on_raw_event(StreamState(), {"type": "ping"}))
+print(on_raw_event(StreamState(), ping))
 print(on_raw_event(StreamState(), {"type": "mood_delta", "mood": "cheerful"}))
 
 # %% [markdown]
 # Is passing over not guessing? An event that we never knew cannot shift what we do know. A known event
 # in a wrong place can, and a known event of a wrong shape: those throw.
 
-# %% tags=["raises-exception"]
-on_raw_event(StreamState(started=True), {"type": "content_block_start", "index": 0})
+# %%
+try:
+    on_raw_event(StreamState(started=True), {"type": "content_block_start", "index": 0})
+except ModelStreamError as error:
+    print(error)
 
 # %% [markdown]
 # ## `to_model_events`
@@ -324,11 +338,12 @@ await run(to_model_events, recorded)
 # The two streams that fooled us. Each is now an exception, and the calls behind the break are never
 # handed on.
 
-# %% tags=["raises-exception", "covers-delta-without-start-throws"]
-await run(to_model_events, lost)
-
-# %% tags=["raises-exception"]
-await run(to_model_events, cut)
+# %% tags=["covers-delta-without-start-throws"]
+for events in (lost, cut):
+    try:
+        await run(to_model_events, events)
+    except ModelStreamError as error:
+        print(error)
 
 # %% [markdown]
 # ## Every way to break a stream
@@ -336,25 +351,40 @@ await run(to_model_events, cut)
 # We break it in nine ways, most of them by leaving out, doubling or adding one event of the
 # recording, and look at what comes of each.
 
+
+# %%
+def without(event):
+    return [raw for raw in recorded if raw is not event]
+
+
+def behind(event, *more):
+    place = recorded.index(event) + 1
+    return [*recorded[:place], *more, *recorded[place:]]
+
+
+print(len(without(ping)), len(behind(ping, ping)))
+
 # %%
 broken = {
-    "a delta without its start": recorded[:6] + recorded[7:],
-    "a block started twice": recorded[:7] + recorded[6:],
-    "a piece of JSON lost": recorded[:8] + recorded[9:],
-    "a block that never stops": recorded[:9] + recorded[10:],
-    "no stop_reason": recorded[:10] + recorded[11:],
-    "cut before message_stop": recorded[:11],
-    "an event after the end": recorded + recorded[3:4],
-    "the service fails midway": [*recorded[:5], overloaded],
+    "a delta without its start": without(call_start),
+    "a block started twice": behind(call_start, call_start),
+    "a piece of JSON lost": without(json_2),
+    "a block that never stops": without(call_stop),
+    "no stop_reason": without(message_delta),
+    "cut before message_stop": without(message_stop),
+    "an event after the end": behind(message_stop, text_1),
+    "the service fails midway": behind(text_2, overloaded),
     "an event without a type": [{"kind": "ping"}],
 }
 
 # %%
+import textwrap
+
 for name, events in broken.items():
     try:
         print(name, await run(to_model_events, events))
     except ModelStreamError as error:
-        print(f"{name:<26} {error}")
+        print(textwrap.fill(f"{name:<26} {error}", 100, subsequent_indent=" " * 27))
 
 # %% [markdown]
 # And one that is no fault. The model ran out of room in the middle of a call. The half call is dropped
@@ -362,7 +392,8 @@ for name, events in broken.items():
 
 # %%
 ran_out = {"type": "message_delta", "delta": {"stop_reason": "max_tokens"}}
-await run(to_model_events, [*recorded[:8], recorded[9], ran_out, recorded[11]])
+no_room = [ran_out if raw is message_delta else raw for raw in without(json_2)]
+await run(to_model_events, no_room)
 
 # %% [markdown]
 # > **Beside the text.** The chapter behind this notebook throws `Anthropic stream protocol error` for
@@ -435,7 +466,7 @@ print(model._own)
 from fake_servers.anthropic_api import AnthropicApi, Broken, Status
 from fake_servers.anthropic_events import as_sse
 
-print(as_sse(recorded[8]).decode())
+print(as_sse(json_2).decode())
 
 # %% [markdown]
 # That is how one event looks on this wire. `anthropic` reads it back and hands us an object. Here it
@@ -535,8 +566,14 @@ assert same.messages == result.messages
 # Two models, one over a network and one a list. The two conversations are equal, to the last field.
 # Nothing in the loop could tell which it was.
 
-# %% tags=["raises-exception"]
-await run_agent("And Tuesday?", model=script, tools=[query])
+# %% [markdown]
+# A third turn was never written.
+
+# %%
+try:
+    await run_agent("And Tuesday?", model=script, tools=[query])
+except AssertionError as error:
+    print(error)
 
 # %% [markdown]
 # > **Beside the text.** The chapter calls its fake FakeClient and plays full rounds with it. Ours can
@@ -585,7 +622,7 @@ def words(value):
     return {value["type"], *value}.union(*inner) if "type" in value else set(value).union(*inner)
 
 
-sorted(words(recorded[3]))
+sorted(words(text_1))
 
 # %% [markdown]
 # First their words: the recording on one side, the two results of the calendar's server on the other.
@@ -611,8 +648,6 @@ ours
 # left of their words.
 
 # %% tags=["covers-bridges-face-both-ways"]
-import textwrap
-
 for function, side in ((to_model_events, "model"), (mcp_tool_to_tool, "server")):
     takes, gives = str(inspect.signature(function)).replace("'", "").split(" -> ")
     print(f"{function.__name__} faces the {side}")
@@ -665,7 +700,7 @@ thinking = [
     {"type": "content_block_delta", "index": 5, "delta": {"type": "thinking_delta"}},
     {"type": "content_block_stop", "index": 5},
 ]
-await run(to_model_events, [recorded[0], *thinking, *recorded[1:]])
+await run(to_model_events, behind(message_start, *thinking))
 
 # %% [markdown]
 # ## What changed

@@ -225,12 +225,15 @@ refusal("POST", "/v1/messages", {"x-api-key": "none"}, body)
 # model has no script, and every turn of it is paid for.
 
 
-# %% tags=["raises-exception"]
+# %%
 def once_more(request):
     return [asks("2026-08-03", f"t{len(request.messages)}")]
 
 
-await naive_agent(PROMPT, ScriptedModel([once_more] * 500), {"calendar_query": query})
+try:
+    await naive_agent(PROMPT, ScriptedModel([once_more] * 100), {"calendar_query": query})
+except AssertionError as error:
+    print(error)
 
 # %% [markdown]
 # ## The invariant: one result for each call
@@ -457,6 +460,9 @@ last_words
 # closes the stream.
 
 # %% include mini_agent.agent.note_turn
+noted = run_with(query)
+note_turn(noted, said([Text("Let me look."), asks("2026-08-03")]))
+print(noted.trace.table())
 
 # %% include mini_agent.agent.close_after ask_model
 
@@ -620,7 +626,7 @@ show(runs["denial"])
 # since the model never stopped.
 
 # %%
-end, trace = await play("turn limit", [once_more] * 500, query, max_turns=3)
+end, trace = await play("turn limit", [once_more] * 100, query, max_turns=3)
 show(runs["turn limit"][-2:])
 end
 
@@ -734,7 +740,7 @@ del os.environ["DEMO_API_KEY"]
 
 # %%
 for line in Path(box.name, "thrown error").read_text().splitlines():
-    print(line[:88])
+    print(line if len(line) < 88 else line[:87] + "…")
 
 # %% [markdown]
 # That run has failed, and yet its conversation is well formed. So it goes on: the same file, a new
@@ -752,15 +758,18 @@ show(result.messages[-3:])
 # `load_session` accepts only what the model's service would accept. We cut the second line short, as
 # a slip in an editor might, and start. The error names file and line.
 
-# %% tags=["raises-exception", "covers-session-file-fails-at-start"]
+# %% tags=["covers-session-file-fails-at-start"]
 from contextlib import chdir
 
 first, second, *rest = session.read_text().splitlines(keepends=True)
 damaged = "".join([first, second[:40] + "\n", *rest])
 session.write_text(damaged)
 model = ScriptedModel([ANSWER])
-with chdir(box.name):
-    await run_agent(PROMPT, model=model, tools=[query], session_path="thrown error")
+try:
+    with chdir(box.name):
+        await run_agent(PROMPT, model=model, tools=[query], session_path="thrown error")
+except SessionError as error:
+    print(f"{type(error).__name__}:", str(error).replace("; ", ";\n  "))
 
 # %% [markdown]
 # The model was not asked, no tool has run, and the file is as it was. What fails at start should fail
@@ -850,6 +859,7 @@ repr(end)
 
 # %%
 box.cleanup()
+print("cleaned up")
 
 # %% [markdown]
 # ## What changed

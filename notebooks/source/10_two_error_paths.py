@@ -406,9 +406,8 @@ for name in ("is_error", "dies_mid_call", "missing_capability", "duplicate"):
     print(f"{name:<19} {translated(runs[name, 'stdio'])}")
 
 # %% [markdown]
-# That was our rule, and finer than the drawing at the top, which puts what is late under the
-# transport. The layers keep a record of their own: a transport writes `failed` when it raises. The
-# two must agree, on every run.
+# That was our rule. The layers keep a record of their own: a transport writes `failed` when it
+# raises. The two must agree, on every run.
 
 # %%
 for run in done:
@@ -539,8 +538,8 @@ assert "exit_code" not in str(loop_saw) + str(run.messages)
 # ## A malformed message
 #
 # Here something came, and it is no message. Nobody guesses what was meant. The transport judges
-# bytes; a message that is whole and makes no sense is the client's to refuse. The drawing at
-# the top names this class at the client only.
+# bytes; a message that is whole and makes no sense is the client's to refuse. So the drawing at
+# the top names this class at both.
 
 # %%
 draw.chain(runs["garbage", "stdio"].trace)

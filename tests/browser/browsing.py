@@ -1,4 +1,4 @@
-"""Starting a JupyterLab, writing a notebook for it, and the page that shows it."""
+"""Starting a JupyterLab on loopback, and stopping it by its process id."""
 
 from __future__ import annotations
 
@@ -7,23 +7,19 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import nbformat
 
 STARTS_WITHIN = 60.0  # seconds
-
-RUN_ALL = """async () => {
-  const { commands, restored, shell } = window.jupyterapp;
-  await restored;
-  const notebook = shell.currentWidget;
-  await notebook.context.ready;
-  await notebook.sessionContext.ready;
-  await notebook.sessionContext.session.kernel.info;
-  commands.execute('notebook:run-all-cells');
-}"""
+SETTINGS = {
+    # No question about news, no look for updates: nothing leaves this machine.
+    "apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
+    # Every cell stays in the page, also out of sight, so that all of it can be searched.
+    "notebook-extension/tracker": {"windowingMode": "none"},
+}
 
 
 @dataclass(frozen=True)
@@ -33,6 +29,10 @@ class Lab:
     url: str
     token: str
     folder: Path
+
+    def address(self, notebook: str) -> str:
+        """Where that notebook is opened, alone in the page."""
+        return f"{self.url}doc/tree/{notebook}?token={self.token}&reset"
 
 
 def start_lab(home: Path, folder: Path) -> subprocess.Popen[bytes]:
@@ -60,10 +60,11 @@ def stop(server: subprocess.Popen[bytes]) -> None:
 
 
 def write_settings(folder: Path) -> Path:
-    """No question about news, no look for updates: nothing leaves this machine."""
-    path = folder / "@jupyterlab/apputils-extension/notification.jupyterlab-settings"
-    path.parent.mkdir(parents=True)
-    path.write_text(json.dumps({"fetchNews": "false", "checkForUpdates": False}), encoding="utf-8")
+    """Write SETTINGS where JupyterLab reads them."""
+    for name, values in SETTINGS.items():
+        path = folder / f"@jupyterlab/{name}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values), encoding="utf-8")
     return folder
 
 
@@ -79,21 +80,8 @@ def when_started(server: subprocess.Popen[bytes], home: Path, folder: Path) -> L
     return Lab(facts["url"], facts["token"], folder)
 
 
-def write_notebook(path: Path, cells: tuple[str, ...]) -> None:
+def write_notebook(path: Path, cells: Iterable[str] = ()) -> None:
+    """A notebook of these code cells that have not been run."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
     notebook.metadata.kernelspec = {"name": "python3", "display_name": "Python 3"}
     nbformat.write(notebook, path)
-
-
-def run_all(page: Any) -> None:
-    """Start Run All, once the notebook has its kernel; the cells may wait for a click."""
-    page.wait_for_function("window.jupyterapp?.shell.currentWidget?.sessionContext")
-    page.evaluate(RUN_ALL)
-
-
-def use_theme(page: Any, theme: str) -> None:
-    """Switch to "JupyterLab Light" or "JupyterLab Dark", and wait until the page has it."""
-    page.evaluate(
-        "theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme
-    )
-    page.wait_for_selector(f"body[data-jp-theme-name='{theme}']", state="attached")

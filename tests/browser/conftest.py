@@ -12,9 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browsing import STARTS_WITHIN, Lab, run_all, start_lab, stop, when_started, write_notebook
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+from browser.browsing import Lab, start_lab, stop, when_started, write_notebook
+from browser.sheet import Sheet
+
+# No name but loopback's resolves: what a payload asks for is seen, and goes nowhere.
+FLAGS = [
+    *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"),
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+]
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -25,9 +31,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.xdist_group("browser"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def chromium() -> Iterator[Any]:
-    """A browser. Of module scope: while it is open, asyncio.run cannot be used in this thread."""
+    """A browser. Closed before other folders' tests: while it is open, asyncio.run is not."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     program = next((found for name in PROGRAMS if (found := shutil.which(name))), None)
     if program is None:
@@ -38,7 +44,7 @@ def chromium() -> Iterator[Any]:
         browser.close()
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def lab(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A running JupyterLab; not started where there is no browser to look at it."""
     home, folder = tmp_path_factory.mktemp("jupyter"), tmp_path_factory.mktemp("notebooks")
@@ -49,24 +55,30 @@ def lab(chromium: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab
         stop(server)
 
 
-@pytest.fixture
-def open_notebook(lab: Lab, chromium: Any) -> Iterator[Callable[..., Any]]:
-    """``open_notebook(cell, …, run=True)``: a page with that notebook; dialogs are collected."""
-    pages = []
+@pytest.fixture(scope="package")
+def open_sheet(lab: Lab, chromium: Any) -> Iterator[Callable[[str], Sheet]]:
+    """Opens a notebook of the lab's folder by its name, in a page of its own."""
+    sheets = []
 
-    def open_it(*cells: str, run: bool = True) -> Any:
-        path = lab.folder / f"test_{len(list(lab.folder.iterdir()))}.ipynb"
-        write_notebook(path, cells)
-        page = chromium.new_page(viewport={"width": 1280, "height": 1000})
-        pages.append(page)
-        page.dialogs = []
-        page.on("dialog", lambda dialog: (page.dialogs.append(dialog.message), dialog.dismiss()))
-        page.goto(f"{lab.url}doc/tree/{path.name}?token={lab.token}&reset")
-        page.wait_for_selector(".jp-Notebook .jp-Cell", timeout=STARTS_WITHIN * 1000)
-        if run:
-            run_all(page)
-        return page
+    def open_it(notebook: str) -> Sheet:
+        sheets.append(Sheet(chromium, lab, notebook))
+        return sheets[-1]
 
     yield open_it
-    for page in pages:
-        page.close()
+    for sheet in sheets:
+        sheet.page.close()
+
+
+@pytest.fixture(scope="package")
+def shared_sheet(lab: Lab, open_sheet: Callable[[str], Sheet]) -> Sheet:
+    """An empty notebook with a kernel, for every test that runs one cell."""
+    write_notebook(lab.folder / "sheet.ipynb")
+    return open_sheet("sheet.ipynb")
+
+
+@pytest.fixture
+def sheet(shared_sheet: Sheet) -> Sheet:
+    """The shared sheet with nothing held against it."""
+    shared_sheet.dialogs.clear()
+    shared_sheet.strangers.clear()
+    return shared_sheet

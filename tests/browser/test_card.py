@@ -1,122 +1,166 @@
-"""The approval card and the drawings in a real JupyterLab, clicked by a real browser."""
+"""The approval card in a real JupyterLab, answered, left alone, cancelled and lost."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from typing import Any
+from pathlib import Path
 
 import pytest
-from browsing import use_theme
 
-from mini_agent import draw
+from browser.asking import PLAIN, TWO_AT_ONCE, a_card, a_round, seen_by_the_model
+from browser.sheet import Sheet
 
 ANSWER_WITHIN = 0.3  # seconds, the goal; red at three times that, since machines differ
-HOSTILE = '<img src=x onerror="alert(1)"><script>alert(2)</script> $\\color{white}{hidden}$ \u202e'
-
-ASK = f"""
-from mini_agent.types import ToolCall
-from mini_agent.widgets import ask_in_notebook
-call = ToolCall({HOSTILE!r}, {HOSTILE!r}, {{"title": {HOSTILE!r}, "long": "word " * 200}})
-answer = await ask_in_notebook(timeout=60)(call, {HOSTILE!r})
-"""
-TELL = 'f"{answer.approved}: {answer.reason}"'
-
-CONTRAST = """element => {
-  const channels = colour => colour.match(/[\\d.]+/g).map(Number);
-  const over = (top, below) => {
-    const a = top.length > 3 ? top[3] : 1;
-    return [0, 1, 2].map(i => top[i] * a + below[i] * (1 - a));
-  };
-  const chain = [];
-  for (let e = element; e; e = e.parentElement) chain.unshift(e);
-  let paper = [255, 255, 255], ink = null;
-  for (const e of chain) {
-    paper = over(channels(getComputedStyle(e).backgroundColor), paper);
-  }
-  const style = getComputedStyle(element);
-  ink = over([...channels(style.color).slice(0, 3), Number(style.opacity)], paper);
-  const light = c => c.map(v => v / 255)
-    .map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
-  const [high, low] = [light(ink), light(paper)].sort((a, b) => b - a);
-  return (high + 0.05) / (low + 0.05);
-}"""
 
 
-def ask(open_notebook: Callable[..., Any]) -> Any:
-    page = open_notebook(ASK, TELL)
-    card(page).get_by_role("button", name="Approve").wait_for(timeout=60_000)
-    return page
+@pytest.fixture
+def marker(tmp_path: Path) -> Path:
+    """The file that exists when the tool has run."""
+    return tmp_path / "it-ran"
 
 
-def card(page: Any) -> Any:
-    return page.locator(".mini-agent-card")
-
-
-def test_a_click_on_approve_is_answered_at_once(open_notebook: Callable[..., Any]) -> None:
-    page = ask(open_notebook)
-    started = time.perf_counter()
-    card(page).get_by_role("button", name="Approve").click()
-    page.get_by_text("Approved. The call runs.").wait_for()
-    took = time.perf_counter() - started
-    print(f"answered in {took:.2f} s")
+def test_approve_lets_the_call_run_within_a_third_of_a_second(sheet: Sheet, marker: Path) -> None:
+    sheet.run(a_round(marker))
+    sheet.card()
+    assert not marker.exists()
+    took = sheet.seconds_to_answer("Approve")
+    print(f"answered {took:.3f} s after the click; the goal is {ANSWER_WITHIN} s")
+    sheet.printed("calendar_create: approved in the notebook")
+    sheet.finished()
+    assert seen_by_the_model(sheet.outputs()) == ["booked"]
+    assert marker.read_text() == "Review|"
+    assert sheet.said() == "Approved. The call runs."
+    assert sheet.card().get_by_role("button", name="Deny").is_disabled()
     assert took < 3 * ANSWER_WITHIN
-    page.get_by_text("'True: approved in the notebook'").wait_for()
-    assert card(page).get_by_role("button", name="Approve").is_disabled()
 
 
-def test_a_click_on_deny_carries_the_reason(open_notebook: Callable[..., Any]) -> None:
-    page = ask(open_notebook)
-    card(page).get_by_label("Reason").fill("not on Fridays")
-    card(page).get_by_role("button", name="Deny").click()
-    page.get_by_text("'False: not on Fridays'").wait_for()
+def test_deny_tells_the_model_the_reason_that_was_typed(sheet: Sheet, marker: Path) -> None:
+    sheet.run(a_round(marker))
+    sheet.card().get_by_label("Reason").fill("not on Fridays")
+    sheet.press("Deny")
+    sheet.finished()
+    assert seen_by_the_model(sheet.outputs()) == ["denied: not on Fridays"]
+    assert sheet.said() == "Denied. The call does not run."
+    assert not marker.exists()
 
 
-def test_the_card_works_from_the_keyboard(open_notebook: Callable[..., Any]) -> None:
-    page = ask(open_notebook)
-    card(page).get_by_role("button", name="Approve").focus()
-    page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == "Deny"
-    page.keyboard.press("Enter")
-    page.get_by_text("'False: denied in the notebook'").wait_for()
+def test_a_reason_typed_in_two_goes_arrives_whole(sheet: Sheet, marker: Path) -> None:
+    sheet.run(a_round(marker))
+    keyboard = sheet.page.keyboard
+    sheet.card().get_by_label("Reason").focus()
+    keyboard.type("not on")
+    keyboard.press("Shift+Tab")
+    sheet.next_tick()  # nobody comes back to a field faster than that
+    sheet.card().get_by_label("Reason").focus()
+    keyboard.press("End")
+    keyboard.type(" Fridays")
+    sheet.press("Deny")
+    sheet.finished()
+    assert seen_by_the_model(sheet.outputs()) == ["denied: not on Fridays"]
 
 
-def test_hostile_text_is_read_and_never_executed(open_notebook: Callable[..., Any]) -> None:
-    page = ask(open_notebook)
-    for name in ("Tool", "Why", "Arguments"):
-        shown = card(page).get_by_label(name).input_value()
-        assert "<script>alert(2)</script>" in shown
-        assert "color{white}{hidden}$" in shown
-        assert "\\u202e" in shown
-    assert card(page).locator("img, script").count() == 0
-    assert card(page).locator("mjx-container").count() == 0
-    card(page).get_by_role("button", name="Deny").click()
-    page.get_by_text("'False: denied in the notebook'").wait_for()
-    assert page.dialogs == []
+def test_nobody_in_time_is_no_and_the_card_says_so(sheet: Sheet, marker: Path) -> None:
+    sheet.run(a_round(marker, timeout=1))
+    sheet.finished()
+    assert seen_by_the_model(sheet.outputs()) == ["denied: nobody answered within 1 s"]
+    assert sheet.said() == "Denied: nobody answered within 1 s."
+    assert not marker.exists()
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_the_card_is_readable_and_whole_in_both_themes(
-    open_notebook: Callable[..., Any], theme: str
-) -> None:
-    page = ask(open_notebook)
-    use_theme(page, theme)
-    for name in ("Tool", "Why", "Arguments"):
-        field = card(page).get_by_label(name)
-        assert field.evaluate(CONTRAST) >= 4.5
-        assert field.evaluate("e => e.scrollHeight - e.clientHeight") <= 2  # nothing below the edge
-    for name in ("Approve", "Deny"):
-        assert card(page).get_by_role("button", name=name).evaluate(CONTRAST) >= 4.5
-    assert card(page).get_by_text("May this call run?").evaluate(CONTRAST) >= 4.5
-    card(page).get_by_role("button", name="Deny").click()
-    page.get_by_text("Denied.", exact=True).wait_for()
-    assert card(page).get_by_label("Reason").evaluate(CONTRAST) >= 4.5
+def test_the_countdown_goes_down(sheet: Sheet) -> None:
+    sheet.run(a_card())
+    timer = sheet.card().get_by_role("timer")
+    timer.get_by_text("Denied in 60 s unless you decide.").wait_for()
+    timer.get_by_text("Denied in 59 s unless you decide.").wait_for()
+    sheet.press("Deny")
+    sheet.finished()
 
 
-def test_a_drawing_has_a_name_and_fits_the_page(open_notebook: Callable[..., Any]) -> None:
-    page = open_notebook("from mini_agent import draw\ndraw.error_paths()")
-    named = page.get_by_role("img", name=draw.error_paths().alt)
-    named.wait_for(timeout=60_000)
-    width, column = named.evaluate("e => [e.naturalWidth, e.parentElement.clientWidth]")
-    assert 0 < width <= column
+def test_cancelling_the_cell_denies_and_the_card_says_so(sheet: Sheet, marker: Path) -> None:
+    sheet.run(a_round(marker))
+    sheet.card()
+    sheet.interrupt()
+    sheet.printed("calendar_create: denied, the cell was cancelled")
+    sheet.finished()
+    assert sheet.said() == "Denied: the cell was cancelled."
+    assert sheet.card().get_by_role("button", name="Approve").is_disabled()
+    assert sheet.outputs()[-1]["output_type"] == "error"
+    assert not marker.exists()
+
+
+def test_two_calls_of_one_turn_are_two_cards_in_order(sheet: Sheet, marker: Path) -> None:
+    sheet.run(a_round(marker, {"title": "one"}, {"title": "two"}))
+    assert sheet.field("Arguments") == '{\n  "title": "one"\n}'
+    assert sheet.cards() == 1
+    sheet.press("Approve")
+    sheet.nth_card(1)
+    assert sheet.field("Arguments", 1) == '{\n  "title": "two"\n}'
+    assert marker.read_text() == "one|"
+    sheet.press("Deny")
+    sheet.finished()
+    assert seen_by_the_model(sheet.outputs()) == ["booked", "denied: denied in the notebook"]
+    assert marker.read_text() == "one|"
+    sheet.screenshot("two-cards")
+
+
+def test_two_calls_at_once_are_two_cards_in_order(sheet: Sheet) -> None:
+    sheet.run(TWO_AT_ONCE)
+    assert (sheet.field("Tool"), sheet.cards()) == ("first", 1)
+    sheet.press("Deny")
+    sheet.nth_card(1)
+    assert sheet.field("Tool", 1) == "second"
+    sheet.press("Approve")
+    sheet.printed("[False, True]")
+
+
+def test_a_kernel_restarted_while_a_card_waits_has_run_nothing(sheet: Sheet, marker: Path) -> None:
+    sheet.run(a_round(marker))
+    sheet.card()
+    sheet.restart()
+    sheet.press("Approve")  # of the card that is left behind
+    sheet.screenshot("restarted")
+    sheet.run_below("print('the new kernel answers')")
+    sheet.printed("the new kernel answers")
+    sheet.finished()
+    assert not marker.exists()
+
+
+def test_a_card_is_read_by_a_screen_reader_as_it_is_seen(sheet: Sheet) -> None:
+    sheet.run(a_card(server="calendar", tool="create", pin="9f86d081"))
+    fields = {
+        "Server": "calendar",
+        "Tool": "create",
+        "Known as": "calendar_create",
+        "Policy": "ask",
+        "Why": "it writes an appointment",
+        "Pin": "9f86d081",
+    }
+    card = sheet.card()
+    card.get_by_role("heading", name="May this call run?").wait_for()
+    for name, value in fields.items():
+        box = card.get_by_role("textbox", name=name, exact=True)
+        assert box.input_value() == value
+        assert box.is_disabled()
+    for name in PLAIN:
+        assert f'"{name}"' in card.get_by_role("textbox", name="Arguments").input_value()
+    assert card.get_by_role("textbox", name="Reason").is_enabled()
+    assert card.get_by_role("timer").count() == 1
+    sheet.press("Approve")
+    assert sheet.said() == "Approved. The call runs."
+    assert card.get_by_role("timer").count() == 0
+
+
+def test_the_card_is_reached_and_answered_from_the_keyboard(sheet: Sheet) -> None:
+    sheet.run(a_card(), "print(answer)")
+    sheet.card()
+    sheet.page.locator(".cm-content").first.click()
+    sheet.page.keyboard.press("Escape")
+    reached = sheet.tab_until("Approve", presses=5)
+    assert reached["outline"] == "solid 3px"
+    sheet.screenshot("focus")
+    assert sheet.tab_until("Deny", presses=1)["outline"] == "solid 3px"
+    assert sheet.tab_until("optional", presses=1)["outline"] == "solid 3px"
+    sheet.page.keyboard.type("from the keyboard")
+    sheet.page.keyboard.press("Shift+Tab")
+    sheet.page.keyboard.press("Enter")
+    sheet.printed("Approval(approved=False, reason='from the keyboard')")
+    sheet.finished()

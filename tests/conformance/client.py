@@ -14,6 +14,8 @@ import os
 import sys
 from typing import Any
 
+from signing_in import auth_for
+
 from mini_agent.errors import McpError
 from mini_agent.mcp import HttpTransport, McpClient
 
@@ -92,7 +94,7 @@ STEPS = {
 
 async def main(url: str, scenario: str, context: dict[str, Any]) -> None:
     """Take the scenario's steps."""
-    transport = HttpTransport(url)
+    transport = HttpTransport(url, auth=await auth_for(scenario, context, url))
     async with McpClient(transport, server="suite", on_input_required=answer_all) as client:
         await STEPS.get(scenario, lists_and_calls)(client, context)
 

@@ -1,0 +1,1 @@
+"""What stands behind Host, a file an idea: names, routes, listings, grants, the way of one call."""

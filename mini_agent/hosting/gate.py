@@ -1,0 +1,123 @@
+"""The way of one call through the host: decided, granted, checked once more, and sent.
+
+Its guarantee: whatever happens between the yes and the call, what is sent is what was approved.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from mini_agent.approval import Approver, HostCall, Policy, Rule, obey
+from mini_agent.errors import HeaderMismatch
+from mini_agent.hosting.access import Access, may_reach
+from mini_agent.hosting.attempts import Bounds, within
+from mini_agent.hosting.grants import Grants, binding
+from mini_agent.hosting.recorder import Recorder, lost_is_noted
+from mini_agent.hosting.routes import Route, Routes
+from mini_agent.trace import followed
+from mini_agent.types import Approval, JsonObject, ToolCall, ToolResult
+
+NOT_OFFERED = "this tool is not offered now; the tools of the next run are read afresh"
+NOT_APPROVED = "it was not approved with these arguments, or its approval is used up"
+CHANGED = "the tool is no longer as it was listed; the tools of the next run are read afresh"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """``offered`` says of a route whether the model may have it at all."""
+
+    routes: Routes
+    record: Recorder
+    policy: Policy
+    approver: Approver | None
+    user: str | None
+    access: Access | None
+    bounds: Bounds
+    offered: Callable[[Route], bool]
+    grants: Grants = field(default_factory=Grants)
+
+    # -- before the call --------------------------------------------------------------------------
+
+    async def decide(self, call: ToolCall) -> Approval:
+        """May ``call`` run? A yes is good for one execution of exactly this.
+
+        Raises: AuditError when the decision cannot be recorded; ValueError for a call that needs
+        a run, outside of one; what the approver raises.
+        """
+        route = self.routes().get(call.name)
+        if route is None or not self.offered(route):
+            unknown = HostCall(call.id, call.name, call.input, server="", tool=call.name)
+            return self._decided(None, unknown, Approval(False, NOT_OFFERED))
+        rule = self.policy.decide(route.server, route.tool.name)
+        asked = route.call(call.id, call.input, rule.decision)
+        try:
+            approval = await self._ask(route, rule, call.input, asked)
+        except BaseException as failure:
+            reason = f"the question ended in {type(failure).__name__}"
+            with lost_is_noted(failure):
+                self._decided(route, asked, Approval(False, reason))
+            raise
+        return self._decided(route, asked, approval)
+
+    async def _ask(self, route: Route, rule: Rule, given: JsonObject, asked: HostCall) -> Approval:
+        """User, arguments, policy, person: in this order, and the first no is the answer."""
+        # Each gets a copy of its own: whoever is asked changes nothing of what is shown or sent.
+        reach = await may_reach(self.access, self.user, copy.deepcopy(asked))
+        if reach.approved is not True:
+            return reach
+        fault = route.fault(given, asked)
+        if fault:
+            return Approval(False, fault)
+        return await obey(rule, self.approver, copy.deepcopy(asked))
+
+    def _decided(self, route: Route | None, asked: HostCall, approval: Approval) -> Approval:
+        self.record.decided(asked, route.client if route else None, approval)
+        if route is not None and approval.approved is True:
+            self.grants.give(binding(asked), asked.decision)
+        return approval
+
+    # -- the call ---------------------------------------------------------------------------------
+
+    async def execute(self, route: Route, given: JsonObject) -> ToolResult:
+        """Send the call that was approved, or say why it is not sent.
+
+        Raises: McpError; AuditError; what a local tool raises.
+        """
+        rule = self.policy.decide(route.server, route.tool.name)
+        call = route.call(followed(), given, rule.decision)
+        if not self._as_listed(route):
+            return self._refuse(route, call, CHANGED)
+        decision = self.grants.take(binding(call))
+        if decision is None:
+            return self._refuse(route, call, NOT_APPROVED)
+        again = decision == "ask"  # a person took time, and their yes is to what they were shown
+        safe = rule.read_only or any(fill.repeatable for fill in route.fills)
+        return await within(self.bounds, lambda: self._send(route, call, again), safe=safe)
+
+    async def _send(self, route: Route, call: HostCall, again: bool) -> ToolResult:
+        try:
+            return await self._send_once(route, call, again)
+        except HeaderMismatch:
+            # Refused before acting, since the list was stale (streamable-http#client-behavior).
+            return await self._send_once(route, call, True)
+
+    async def _send_once(self, route: Route, call: HostCall, again: bool) -> ToolResult:
+        """From the check to the request nothing else runs: what was compared is what is called."""
+        if route.listing is not None:
+            await route.listing.fresh(again=again)
+        if not self._as_listed(route):
+            return self._refuse(route, call, CHANGED)
+        with self.record.sending(call, route.client) as results:
+            results.append(await route.execute(call.input))
+        return results[0]
+
+    def _as_listed(self, route: Route) -> bool:
+        """Is the tool still there, and still the one that ``route`` was made of?"""
+        now = self.routes.of(route.server, route.tool.name)
+        return now is not None and now.pin == route.pin
+
+    def _refuse(self, route: Route, call: HostCall, why: str) -> ToolResult:
+        self.record.decided(call, route.client, Approval(False, why))
+        return ToolResult(f"{route.name} was not called: {why}", is_error=True)

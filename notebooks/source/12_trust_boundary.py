@@ -1,0 +1,541 @@
+# %% [markdown]
+# # 12 · What did I let in?
+#
+# At the end you hold a trust checklist for the calendar: what each tool may do, who says so, what you
+# decided and why. It comes out of a review of the server's own words. About 55 minutes.
+
+# %%
+from __future__ import annotations
+
+from mini_agent import draw
+
+draw.layers(lit="server")
+
+# %% [markdown]
+# The lit layer is somebody else's. Everything that comes up from there was written by them: names,
+# descriptions, results, errors.
+
+# %% [markdown]
+# ## Eight words
+#
+# | word | what it is |
+# |---|---|
+# | trust boundary | the line behind which everything was written by somebody else |
+# | prompt injection | orders to a model, hidden in what it is given to read |
+# | review | reading what a server offers, before an agent may have it |
+# | annotation | what a server says a tool does, such as `readOnlyHint`; a claim, not a proof |
+# | rug pull | a tool that is harmless when it is reviewed, and another one afterwards |
+# | audit record | one line about one call: who, what, decided how, what came of it |
+# | intent | the audit record that is written before a call is sent |
+# | trust checklist | the decision about each tool, with its reason |
+
+# %% [markdown]
+# ## It works perfectly
+#
+# Robin asks for Monday. Every layer does its job: the connection holds, the answer is well formed, the
+# text is readable.
+
+# %% tags=["covers-connected-is-not-safe", "covers-returned-content-is-untrusted"]
+from fake_servers.calendar import Calendar, calendar_server
+from fake_servers.memory import InMemoryTransport
+from mini_agent.mcp import McpClient
+
+MONDAY = {"date": "2026-08-03"}
+client = McpClient(InMemoryTransport(calendar_server()), server="calendar")
+await client.connect()
+result = await client.call("calendar_query", MONDAY)
+print(result.content[0]["text"])
+
+# %% [markdown]
+# The entry at 11:00 came with an invitation from outside. Its text gives orders, and it will stand in
+# the conversation, where the model reads.
+
+# %% [markdown]
+# ## A model that believes
+#
+# Models are trained not to obey such text, and mostly do not. "Mostly" is no boundary. So our script
+# believes: when a result orders a deletion, it asks for it.
+
+# %%
+from mini_agent.agent import run_agent
+from mini_agent.mcp import mcp_tool_to_tool
+from mini_agent.model_client import ScriptedModel
+from mini_agent.types import Approval, Text, ToolCall
+
+
+def believes(request):
+    read = request.messages[-1]["content"][0]["content"]
+    if "calendar_delete" not in read:
+        return [Text("Nothing to do.")]
+    return [ToolCall(f"toolu_{n}", "calendar_delete", {"id": f"apt-{n}"}) for n in (1, 3, 5)]
+
+
+def gullible():
+    return ScriptedModel(
+        [[ToolCall("toolu_0", "calendar_query", MONDAY)], believes, [Text("Here is your Monday.")]]
+    )
+
+
+# %%
+calendar = Calendar()
+client = McpClient(InMemoryTransport(calendar_server(calendar)), server="calendar")
+tools = [mcp_tool_to_tool(client, tool) for tool in await client.connect()]
+run = await run_agent("What is on Monday?", model=gullible(), tools=tools)
+print(run.text)
+print("left:", sorted(calendar.appointments))
+
+# %% [markdown]
+# Robin asked a question. Three appointments are gone, and the last sentence does not mention it. No
+# error was raised, since there was none.
+
+# %% [markdown]
+# ## Text stays data, an act needs a yes
+#
+# Two things help, and neither is a filter that finds bad sentences. First: a result reaches the model
+# as a `tool_result` and as nothing else. Second: what it makes the model ask for meets the policy.
+
+# %%
+from mini_agent.approval import calendar_policy, scripted
+from mini_agent.host import Host
+
+
+async def monday(server, policy, approver=None, **options):
+    transport = InMemoryTransport(server)
+    async with Host(
+        {"calendar": McpClient(transport)}, policy=policy, approver=approver, **options
+    ) as host:
+        model = gullible()
+        hook = host.before_tool_call
+        run = await run_agent(
+            "What is on Monday?", model=model, tools=host.tools, before_tool_call=hook
+        )
+    return model, run
+
+
+# %% tags=["covers-guard-against-injection"]
+calendar = Calendar()
+model, run = await monday(calendar_server(calendar), calendar_policy(server="calendar"))
+for block in model.requests[-1].messages[-1]["content"]:
+    print(block["type"], "·", block["content"])
+print("left:", len(calendar.appointments))
+
+# %% [markdown]
+# The model still believes. It asked three times, and was told three times why not. We cannot keep a
+# model from believing a text. We can keep belief from being enough.
+
+# %% [markdown]
+# And where did the stranger's text go? Into one block, of one kind, in a message of the user's side.
+# Never into the system text, never into what the assistant said.
+
+# %%
+for request in model.requests:
+    assert "SYSTEM:" not in request.system
+    for message in request.messages:
+        for block in message["content"]:
+            if "SYSTEM:" in str(block):
+                print(message["role"], block["type"])
+
+# %% [markdown]
+# ## `review`: read before you connect it
+#
+# `review` lists everything that a server offers: tools, resources, prompts. For each it says what it
+# may change, who says so, and what it proposes.
+
+# %% tags=["covers-catalogue-reviewed", "covers-review-what-is-exposed"]
+from mini_agent.catalog import review
+
+client = McpClient(InMemoryTransport(calendar_server()), server="calendar")
+catalogue = await review(client)
+print(catalogue.table().split("\n\n")[0])
+
+# %% [markdown]
+# "It says", "unproven": the third column is the server's own claim. The table tells whose word each
+# line rests on, so that nobody takes it for a fact.
+
+# %% [markdown]
+# ## A claim is not a proof
+#
+# `fake_servers.hostile` is a server that means harm. It calls itself `calendar` as well. One of its
+# tools says that it only reads.
+
+# %%
+from fake_servers.hostile import ATTACKS, Hostile
+
+hostile = Hostile(size=200_000)
+client = McpClient(InMemoryTransport(hostile.server), server="agenda")
+listed = {tool.name: tool for tool in await client.connect()}
+print(listed["calendar_overview"].description, listed["calendar_overview"].annotations)
+
+# %% tags=["covers-hints-are-not-policy"]
+await client.call("calendar_overview", {})
+print("left:", sorted(hostile.calendar.appointments))
+
+# %% [markdown]
+# Nothing in the protocol stops it from lying, and the revision says so: annotations from a server that
+# you do not trust are to be treated as untrusted. So a policy never reads them. The review shows them,
+# a person decides.
+#
+# Specification: server/tools, "Tool", on annotations.
+
+# %% [markdown]
+# ## What words can hide
+#
+# Each tool of this server has one trick. Here they are, in the words of its author.
+
+# %%
+from mini_agent.visible import visible
+
+for name, trick in ATTACKS.items():
+    print(f"{visible(name)[:22]:<22} {trick}")
+
+# %% [markdown]
+# And here is what the review finds, knowing only what the server sends. It is told which names are
+# ours and which belong to another server.
+
+# %% tags=["covers-descriptions-can-be-hostile"]
+suspicious = await review(
+    client, local_names=("read", "bash"), others=[("calendar", "calendar_query")]
+)
+for item in suspicious.items:
+    for told in {finding.what: finding.told for finding in item.findings}.values():
+        print(f"{visible(item.name)[:16]:<16} {told[:92]}")
+
+# %% [markdown]
+# A smoke detector, not a lock. It knows some patterns, and whoever attacks can read them too. An empty
+# list proves nothing, and `calendar_overview` shows it: its lie is not on this list.
+
+# %%
+liar = suspicious.item("calendar_overview")
+print("findings:", liar.findings, "· proposed:", liar.proposed)
+
+# %% [markdown]
+# ## A tool that changes afterwards
+#
+# A review is about one day. `summary` is harmless today. The host has asked, the person has read it,
+# and then the server puts another tool under that name.
+
+# %% [markdown]
+# ### `pin`: a hash of what was reviewed
+#
+# All that a model or a reader is told of a tool goes in. The order of an object's keys does not, since
+# JSON gives it no meaning.
+
+# %%
+import hashlib
+from dataclasses import replace
+
+from mini_agent.difference import canonical
+from mini_agent.mcp.shapes import McpTool
+from mini_agent.pin import FIELDS
+from mini_agent.types import JsonObject
+
+print(*FIELDS)
+
+# %% include mini_agent.pin.reviewed pin
+tool = McpTool("summary", "The appointments of a day.")
+print(pin(tool)[:12], pin(replace(tool, description="The appointments of a day!"))[:12])
+
+# %%
+from mini_agent.catalog import Pins
+
+before = next(tool for tool in suspicious.tools if tool.name == "summary")
+hostile.pull_the_rug()
+after = next(tool for tool in await client.list_tools(refresh=True) if tool.name == "summary")
+print(pin(before)[:12], "·", before.description)
+print(pin(after)[:12], "·", after.description)
+
+# %% [markdown]
+# `Pins` keeps the reviewed tools, and tells what differs. What a server wrote is spelt out here too.
+
+# %% tags=["covers-review-how-pinned"]
+pins = Pins().keep("agenda", suspicious.tools)
+for change in pins.changes("agenda", await client.list_tools()):
+    print(change, change.difference, sep="\n")
+
+# %% [markdown]
+# A host asks for a fresh list before a call that a person has approved. Where a rule allows a tool, it
+# relies on how long the server said that its list would hold, or on being told. A server that says "a
+# day" and then lies is found a day later: allow little.
+
+# %% [markdown]
+# A host that has pins shows the model only what was reviewed. Here two of the calendar's tools were,
+# and one was not.
+
+# %% tags=["covers-only-allowed-tools-exposed"]
+some = Pins().keep("calendar", [tool for tool in catalogue.tools if tool.name != "calendar_delete"])
+client = McpClient(InMemoryTransport(calendar_server()))
+async with Host({"calendar": client}, policy=catalogue.policy(), pins=some) as host:
+    print("offered: ", *(tool.spec.name for tool in host.tools))
+    print("withheld:", *(change.tool for change in host.withheld))
+
+# %% [markdown]
+# ## Each attack twice
+#
+# The hostile server, once behind bare adapters and once behind a host with pins and a policy that asks,
+# where a person says no. The model asks for every tool. What reached the server?
+
+
+# %%
+def asks_for(names):
+    calls = [ToolCall(f"toolu_{n}", name, {}) for n, name in enumerate(names, 1)]
+    return ScriptedModel([*([call] for call in calls), [Text("Done.")]])
+
+
+HARMLESS = ("search",)  # it ends the run as a protocol error; notebook 10 has those
+
+
+async def bare():
+    hostile = Hostile(size=200_000)
+    client = McpClient(InMemoryTransport(hostile.server))
+    tools = [mcp_tool_to_tool(client, tool) for tool in await client.connect()]
+    tools = [tool for tool in tools if tool.spec.name not in HARMLESS]
+    model = asks_for([tool.spec.name for tool in tools])
+    await run_agent("Go.", model=model, tools=tools)
+    return hostile, model
+
+
+# %%
+async def behind_a_host():
+    hostile = Hostile(size=200_000)
+    client = McpClient(InMemoryTransport(hostile.server))
+    pins = Pins().keep("agenda", suspicious.tools)
+    async with Host(
+        {"agenda": client}, policy=suspicious.policy(), approver=scripted([]), pins=pins
+    ) as host:
+        tools = [tool for tool in host.tools if not tool.spec.name.endswith(HARMLESS)]
+        model = asks_for([tool.spec.name for tool in tools])
+        hook = host.before_tool_call
+        await run_agent("Go.", model=model, tools=tools, before_tool_call=hook)
+    return hostile, model
+
+
+# %%
+for run in (bare, behind_a_host):
+    hostile, model = await run()
+    reached, left = len(hostile.calls), len(hostile.calendar.appointments)
+    print(f"{run.__name__}: {reached} calls reached the server, {left} appointments left")
+
+# %% [markdown]
+# Each row of this table is one attack, and which of our layers owns it. `tests/test_hostile_input.py`
+# runs each of them against both.
+#
+# | attack | stopped by | what is left |
+# |---|---|---|
+# | orders in a result, an error, a description | the policy, at the act | the model has read them |
+# | a lying annotation | the policy: it reads none | a person may believe it |
+# | a borrowed name | the host: names carry its own name for the server | |
+# | a tool that changed | the pin | what a server does behind an unchanged tool |
+# | hidden characters | the card and the review: they are spelt out | the model sees them |
+# | a result without end | the adapter: it cuts, and says so | the bytes were carried |
+
+# %% tags=["covers-tests-of-unsafe-input"]
+import ast
+from pathlib import Path
+
+import mini_agent
+
+tests = Path(mini_agent.__file__).parents[1] / "tests" / "test_hostile_input.py"
+tree = ast.parse(tests.read_text("utf-8"))
+names = [node.name for node in tree.body if getattr(node, "name", "").startswith("test_")]
+print(*(name.removeprefix("test_").replace("_", " ") for name in names[:6]), sep="\n")
+print("…")
+
+# %% [markdown]
+# ## Fifty megabytes
+#
+# A result that is too long is an attack as well, on memory and on the bill. What is cut is said, or the
+# model takes a part for the whole.
+
+# %%
+client = McpClient(InMemoryTransport(Hostile(size=2_000_000).server))
+export = next(tool for tool in await client.connect() if tool.name == "export")
+text = (await mcp_tool_to_tool(client, export).execute({})).content
+print(len(text), "characters:", text[-36:].strip())
+
+# %% [markdown]
+# ## What was recorded?
+#
+# Somebody will ask in a month who deleted the dentist, and who said yes. A log written when a call ends
+# knows nothing of the call during which the program died.
+
+# %% [markdown]
+# So each call has three records. The decision. The intent, on the disk before anything is sent. The
+# outcome.
+
+# %% tags=["covers-pending-call-recorded", "covers-decision-and-result-recorded"]
+import tempfile
+
+from mini_agent.audit import AuditLog, read_audit, unfinished
+
+folder = tempfile.TemporaryDirectory()
+path = Path(folder.name) / "audit.jsonl"
+policy = calendar_policy(delete="ask", server="calendar")
+answers = [True, Approval(False, "keep it"), Approval(False, "keep it")]
+await monday(calendar_server(), policy, scripted(answers), user="robin", audit=AuditLog(path))
+for record in read_audit(path):
+    print(f"{record.kind:<9} {record.tool:<16} {record.outcome or '-':<9} {record.reason}")
+
+# %% [markdown]
+# One record in full, without the times. It names the revision spoken, the server's release and the hash
+# of the tool, since "calendar_delete" alone may have been three different tools by then.
+
+# %%
+record = read_audit(path)[-1]
+for name in ("user", "server", "tool", "arguments", "protocol_version", "server_release"):
+    print(f"{name:<17} {getattr(record, name)}")
+print(f"{'schema_hash':<17} {record.schema_hash[:12]}…")
+
+# %% [markdown]
+# ### A crash between the two
+#
+# An intent without an outcome is a call that may have acted, and of which nobody here knows the end.
+# `unfinished` finds it. Here the last line is missing, and half a line stands in its place.
+
+# %%
+lines = path.read_bytes().splitlines(keepends=True)
+outcomes = [n for n, record in enumerate(read_audit(path)) if record.kind == "outcome"]
+path.write_bytes(b"".join(lines[: outcomes[-1]]) + lines[outcomes[-1]][:40])
+records = read_audit(path)
+print(records[-1].kind, "·", records[-1].reason[:55])
+print([record.tool for record in unfinished(records)])
+
+# %% [markdown]
+# The reader did not fall over the torn line. It says which one it was, and everything before it is
+# there.
+
+# %% [markdown]
+# ### The record that cannot be written
+#
+# The disk is full, the folder is gone. Two answers are honest. The first: no record, no call, and the
+# caller learns.
+
+# %% tags=["raises-exception", "covers-lost-audit-record"]
+calendar = Calendar()
+lost = AuditLog(Path(folder.name))  # a folder where a file should be
+try:
+    await monday(calendar_server(calendar), policy, scripted([True] * 3), audit=lost)
+except Exception as error:
+    print(type(error).__name__, "·", len(calendar.appointments), "appointments left")
+    raise type(error)(str(error).replace(folder.name, "FOLDER")) from None
+
+# %% [markdown]
+# The second: a channel that does not share the fate of the first. It gets the record and the error, and
+# when it has taken the record, the call goes on.
+
+# %% tags=["covers-audit-on-a-separate-channel"]
+elsewhere = []
+
+
+def other_channel(record, error):
+    elsewhere.append(record.kind)
+
+
+log = AuditLog(Path(folder.name), on_lost=other_channel)
+await monday(calendar_server(), policy, scripted([True] * 3), audit=log)
+print(elsewhere)
+folder.cleanup()
+
+# %% [markdown]
+# > **Beside the text.** The chapter asks what happens to the audit when reports are sent and forgotten,
+# > and wants an answer before the first one is lost. A log that drops records in silence is worse than
+# > none: people rely on it.
+
+# %% [markdown]
+# ## Ten questions
+#
+# The second chapter has ten questions to ask before a server is connected. Some can be answered from
+# what we see, and then the answer says where it comes from. The others are put to a person. Nothing is
+# made up.
+
+# %% tags=["covers-review-what-changes-state", "covers-review-which-identity", "covers-review-which-destinations", "covers-review-which-credentials", "covers-review-can-content-steer-calls"]
+import textwrap
+
+checklist = catalogue.to_markdown()
+questions = checklist.split("## Ten questions before connecting")[1].strip().splitlines()
+for line in questions[:6]:
+    print(*textwrap.wrap(line.replace("**", ""), 96, subsequent_indent="   "), sep="\n")
+
+# %% tags=["covers-review-what-is-audited", "covers-review-how-revoked", "covers-review-when-down-or-compromised"]
+for line in questions[6:]:
+    print(*textwrap.wrap(line.replace("**", ""), 96, subsequent_indent="   "), sep="\n")
+
+# %% [markdown]
+# ## You decide
+#
+# The review proposes. You decide, and say why. A decision to allow what the review would not allow
+# needs a reason of your own; without one it is refused.
+
+# %% tags=["raises-exception"]
+catalogue.decide("calendar_create", "allow")
+
+# %% tags=["covers-checklist-calendar-query", "covers-checklist-calendar-create", "covers-checklist-calendar-delete", "covers-checklist-returned-text", "covers-acceptance-trust-checklist"]
+mine = catalogue.decide(
+    "calendar_query",
+    "allow",
+    why="It only reads, I looked; it can return kim's appointments, so only robin's host has it.",
+    read_only=True,
+)
+mine = mine.decide(
+    "calendar_create", "ask", why="It writes for others to see; denied if nobody asks."
+)
+mine = mine.decide("calendar_delete", "deny", why="Nobody here can bring an appointment back.")
+mine = mine.answer(3, "A service account of the team; the server is not told who asks.")
+for rule in mine.policy().rules:
+    print(f"{rule.tool:<16} {rule.decision:<6} {rule.why}")
+print(mine.to_markdown().split("## What it returns")[1].split("##")[0].strip())
+
+# %% [markdown]
+# That is acceptance item 3: for each tool a decision with its own reason, and every returned text
+# untrusted. `to_markdown` writes it out as a page for your design notes, and `policy` makes rules of it
+# that the host obeys.
+
+# %%
+calendar = Calendar()
+model, run = await monday(calendar_server(calendar), mine.policy())
+print(model.requests[-1].messages[-1]["content"][0]["content"])
+print("left:", len(calendar.appointments))
+
+# %% [markdown]
+# ## Try it
+#
+# Decide that `calendar_delete` is asked about, and answer question 9 for a server that you use. Which
+# lines of the checklist change?
+
+# %%
+other = mine.decide("calendar_delete", "ask", why="Each deletion is confirmed by hand.")
+before, after = (page.to_markdown().splitlines() for page in (mine, other))
+print(*[new for old, new in zip(before, after, strict=True) if old != new], sep="\n")
+
+# %% [markdown]
+# ## What changed
+#
+# | name | what it does |
+# |---|---|
+# | `review` | everything that a server offers, whose word it rests on, a proposal for each |
+# | `Review.decide`, `answer`, `policy`, `to_markdown` | your decisions, as rules and as a page |
+# | `pin`, `Pins` | what was reviewed, as a hash; and what differs now |
+# | `Host(pins=…)` | shows the model only what was reviewed |
+# | `AuditLog`, `read_audit`, `unfinished` | decision, intent, outcome; a call whose end nobody knows |
+# | `fake_servers.hostile` | one attack for each tool |
+
+# %% [markdown]
+# ## Where the official SDK differs
+#
+# It has no review, no pins and no audit: these are a host's. Its client tells you of a changed list if
+# you listen, and the next `list_tools` holds the new tools. What you do with them is up to you, and most
+# hosts hand them to the model.
+
+# %% [markdown]
+# ## Taken from the modules without showing it
+#
+# `mini_agent.catalog`, `pins` and `audit` are used here and not pasted: their lesson is in what they
+# find, keep and refuse. Of `mini_agent.pin` you have seen what is hashed; the rest words a difference.
+
+# %% [markdown]
+# ## Exercises and next
+#
+# 1. Ten tools, one of them poisoned: find it, and say what gives it away.
+# 2. Write the trust checklist of a mail server: read, send, delete, forward.
+#
+# Next: **13, How does a real service stand behind MCP?** So far somebody else wrote the server. Now we
+# do. With one afternoon, go to 19.

@@ -1,0 +1,287 @@
+# %% [markdown]
+# # 19 · What will you build?
+#
+# At the end you hold design notes of a service of your own: the call chain with both error paths, three
+# tests, and a trust checklist. A check reads them and says what is missing. About 60 minutes.
+
+# %%
+from __future__ import annotations
+
+from mini_agent import draw
+
+draw.layers()
+
+# %% [markdown]
+# No layer is lit. This time you walk through all of them, with a service that you choose.
+
+# %% [markdown]
+# ## Four words
+#
+# | word | what it is |
+# |---|---|
+# | design notes | what you decided before you build, written down so that somebody can disagree |
+# | acceptance | a check that reads the notes and says which of the three items hold |
+# | owner | the layer, or the person, that has to deal with a failure |
+# | worked example | the same task done for another service: here the calendar |
+
+# %% [markdown]
+# ## The worked example
+#
+# The calendar's notes are a folder in this kit, `notebooks/design-notes-example`. We ask the check about
+# it. It draws nothing and believes nothing: it reads the drawings and runs the tests.
+
+# %%
+from pathlib import Path
+
+import mini_agent
+from mini_agent.design_notes import Notes, accept, write
+
+example = Path(mini_agent.__file__).parents[1] / "notebooks" / "design-notes-example"
+print(accept(example))
+
+# %% [markdown]
+# Three items, and each holds. The files behind them:
+
+# %%
+for path in sorted(example.iterdir()):
+    if path.is_file():
+        print(path.name)
+
+# %% [markdown]
+# ## Your service
+#
+# Ours is a mail server with three tools. Put your own in their place: name, one sentence, what it takes.
+# You need no running server. If you have one, the last section reads its list instead.
+
+# %%
+from mini_agent.mcp import McpTool
+
+
+def takes(*names):
+    properties = {name: {"type": "string"} for name in names}
+    return {"type": "object", "properties": properties, "required": list(names)}
+
+
+READS = {"readOnlyHint": True, "openWorldHint": False}
+TOOLS = [
+    McpTool("mail_search", "Find letters.", takes("text"), annotations=READS),
+    McpTool("mail_send", "Send a letter.", takes("to", "text")),
+    McpTool("mail_delete", "Delete a letter for good.", takes("id")),
+]
+
+# %% [markdown]
+# Arguments that fit, one for each tool. The drawings come from real calls, so the calls must be possible.
+
+# %%
+EXAMPLES = {
+    "mail_search": {"text": "invoice"},
+    "mail_send": {"to": "kim", "text": "Thank you."},
+    "mail_delete": {"id": "m-1"},
+}
+
+# %% [markdown]
+# ## The first version says what is missing
+#
+# We review the list, write the notes as they are, and ask.
+
+# %%
+import tempfile
+
+from mini_agent.catalog import Catalogue, review_of
+
+proposed = review_of("mail", Catalogue(tools=TOOLS))
+folder = tempfile.TemporaryDirectory()
+notes = Notes(proposed, examples=EXAMPLES)
+draft = await write(notes, Path(folder.name) / "draft")
+print(accept(draft))
+
+# %% [markdown]
+# The drawings and the tests are there, made for your tools. What nobody can make for you is the rest:
+# what the service is for, and what you decide.
+
+# %% [markdown]
+# ## Decide
+#
+# Each tool gets a decision and a reason of its own. The reason is what a person will read on the card,
+# months from now, without you.
+
+# %%
+decided = proposed.decide(
+    "mail_search", "allow", why="It only reads, and only the signed-in user's box.", read_only=True
+)
+decided = decided.decide("mail_send", "ask", why="What is sent cannot be taken back.")
+decided = decided.decide("mail_delete", "deny", why="Nobody has needed it so far.")
+print(decided.table().split("\n\n")[0])
+
+# %% [markdown]
+# Some of the ten questions only you can answer. An open one is no disgrace: it stays in the notes, and
+# says open.
+
+# %%
+decided = decided.answer(3, "A token of the signed-in user, exchanged for one of the mail service.")
+decided = decided.answer(9, "The user's session at the mail service is ended; that takes a minute.")
+still_open = [
+    question.number for question in decided.questions if question.open and not question.answer
+]
+print("open:", still_open)
+
+# %% [markdown]
+# ## Who owns each failure
+#
+# Eight rows. Owner and answer are the field's; the last column is yours. "We retry" is no answer for a
+# letter that may have been sent.
+
+# %%
+notes = Notes(decided, "Letters for the support team.", "The mail team.", EXAMPLES)
+for row in notes.failures:
+    print(f"{row.what:<26} {row.owner:<16} {row.answer}")
+
+# %%
+OURS = {
+    "invalid arguments": "The schema takes three texts; anything else is refused here.",
+    "expired or foreign token": "Signed in again, once; then the run ends.",
+    "user without access": "The box of somebody else looks like an empty one.",
+    "server unavailable": "Only mail_search is tried again, twice.",
+    "timeout after a write": "Each letter has a key; the outbox is asked before it is sent again.",
+    "malformed response": "The run ends; the server's release is in the record.",
+    "hostile text in a result": "A letter is a stranger's text: sending is asked about, each time.",
+    "a tool's schema changed": "Withheld; the mail team is told.",
+}
+for what, ours in OURS.items():
+    notes = notes.failing(what, ours)
+
+# %% [markdown]
+# ## Write, and ask again
+
+# %% tags=["covers-design-notes-of-your-own"]
+mine = await write(notes, Path(folder.name) / "mail")
+print(accept(mine))
+
+# %% [markdown]
+# What it drew for `mail_send`, when the connection breaks in the middle of the call. The trace is of a
+# real call on a fake transport.
+
+# %%
+from mini_agent.design_notes.folder import drawn
+
+drawings = await drawn(notes)
+drawings["protocol-error-mail_send"]
+
+# %% [markdown]
+# And this is the test file's last case. It is yours to change; writing the notes again leaves it as it is.
+
+# %%
+text = (mine / "test_mail.py").read_text("utf-8")
+print(text[text.index("def test_a_transport_that") :])
+
+# %% [markdown]
+# ## What it refuses
+#
+# A check that always says yes is worth nothing. Here are five ways to fool it, each on a copy, and its
+# answers.
+
+# %%
+import shutil
+
+from mini_agent.design_notes.acceptance import (
+    chain_faults,
+    checklist_faults,
+    draft_faults,
+    template_faults,
+)
+
+
+def spoiled(name, *changes):
+    copy = Path(shutil.copytree(mine, tempfile.mkdtemp(dir=folder.name), dirs_exist_ok=True))
+    text = (copy / name).read_text("utf-8")
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (copy / name).write_text(text, "utf-8")
+    return copy
+
+
+# %%
+SEND = "What is sent cannot be taken back."
+same = spoiled("checklist.md", (SEND, "Nobody has needed it so far."))
+allowed = spoiled("checklist.md", ("**ask**", "**allow**"), (SEND, "fine"))
+half = spoiled("chain.svg", ("PROTOCOL ERROR: an exception", "ERROR"))
+for faults, copy in ((checklist_faults, same), (checklist_faults, allowed), (chain_faults, half)):
+    print(*faults(copy), sep="\n")
+
+# %% [markdown]
+# The fourth: tests that look at nothing. They are run on three clients that handle errors wrongly, and
+# must turn red on each.
+
+# %%
+(draft / "test_mail.py").write_text(
+    "from mini_agent.mcp import McpClient\n"
+    + "".join(f"\n\ndef test_{n}():\n    assert McpClient\n" for n in range(3)),
+    "utf-8",
+)
+print(*draft_faults(draft), sep="\n")
+
+# %% [markdown]
+# And the fifth, text that was there before you wrote anything, you have seen in the first version.
+
+# %%
+print(*template_faults(draft, "notes.md"))
+folder.cleanup()
+
+# %% [markdown]
+# ## Now yours
+#
+# This cell writes into the folder `design-notes` beside this notebook. Open `notes.html` in it: one page,
+# with the drawings inside, to send to whoever has to agree.
+
+# %% tags=["nbval-skip", "skip-execution"]
+print(accept(await write(notes, "design-notes")))
+
+# %% [markdown]
+# You have a server that runs? Then let the review read its own list. Name the command that starts it.
+
+# %% tags=["nbval-skip", "skip-execution"]
+from mini_agent.catalog import review
+from mini_agent.mcp import McpClient, StdioTransport
+
+async with McpClient(StdioTransport(["python", "-m", "fake_servers.calendar"])) as client:
+    print((await review(client, server="calendar")).table())
+
+# %% [markdown]
+# ## Try it
+#
+# Answer question 10 for your service, in one sentence that names a person. Then read your notes as that
+# person would.
+
+# %%
+answered = decided.answer(
+    10, "It can send letters in a user's name; the mail team is told at once."
+)
+print([q.number for q in answered.questions if q.open and not q.answer])
+
+# %% [markdown]
+# ## What changed
+#
+# | name | what it does |
+# |---|---|
+# | `Notes` | a description, a review with your decisions, who owns each failure |
+# | `write` | drawings from real calls, a test file, the checklist, two pages |
+# | `accept` | reads the folder, runs the tests on good and broken clients, says what is missing |
+
+# %% [markdown]
+# ## Where the official SDK differs
+#
+# It has nothing of this, and need not: design notes are about your host and your service. The SDK, or
+# this kit's client, is what they are about to use.
+
+# %% [markdown]
+# ## Taken from the modules without showing it
+#
+# `mini_agent.design_notes` is used here and not pasted. What it checks is what the notebooks before this
+# one built: 10 has the two paths and the three tests, 12 has the checklist.
+
+# %% [markdown]
+# ## Exercises and next
+#
+# There is no exercise but your own service. When the check says that all three hold, give the page to a
+# colleague, and change what they do not believe.

@@ -1,0 +1,186 @@
+"""What a learner calls: check, hint, solution, progress, reset, start; and the file behind them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import exercises
+from exercises import check, hint, progress, reset, solution, start
+from exercises.machine import store
+from exercises.machine.shelf import all_sets, get_task
+
+ID = "02.2"
+
+
+@pytest.fixture
+def right() -> Any:
+    return get_task(ID).make_solution()
+
+
+@pytest.fixture
+def wrong() -> Any:
+    return get_task(ID).wrongs[0].make()
+
+
+def kept() -> Any:
+    return json.loads(store.progress_file().read_text("utf-8"))
+
+
+def test_the_public_face() -> None:
+    assert exercises.__all__ == ["check", "hint", "progress", "reset", "solution", "start"]
+    assert exercises.check("02.2", {}).passed is False
+
+
+def test_a_pass_is_noted_and_nothing_else_is(right: Any, wrong: Any) -> None:
+    check(ID, wrong)
+    assert not store.progress_file().exists()
+    assert check(ID, right).passed and kept() == {"passed": [ID], "hints": {}}
+    check(ID, wrong)
+    assert kept() == {"passed": [ID], "hints": {}}
+
+
+@pytest.mark.parametrize("call", [lambda: check("02.9", 1), lambda: hint("02.9")])
+def test_an_id_that_no_task_has_names_those_there_are(call: Any) -> None:
+    with pytest.raises(ValueError, match=r"no task '02\.9'; there are 02\.1, 02\.2, 02\.3, 02\.4"):
+        call()
+
+
+@pytest.mark.parametrize("odd", ["", "x", "77.1", 4.2, None])
+def test_an_odd_id_is_a_value_error(odd: Any) -> None:
+    with pytest.raises(ValueError, match=r"there are|named by a text"):
+        check(odd, 1)
+
+
+def test_hints_come_one_after_the_other_and_the_third_stays() -> None:
+    hints = get_task(ID).hints
+    for number in (1, 2, 3):
+        assert hint(ID).text.startswith(f"Hint {number} of 3. {hints[number - 1]}")
+    assert hint(ID).text.startswith("Hint 3 of 3. ")
+    assert 'solution("02.2", anyway=True)' in hint(ID).text
+    assert hint(ID, 1).text == f"Hint 1 of 3. {hints[0]}"
+    assert kept()["hints"] == {ID: 3}
+    with pytest.raises(ValueError, match="no 4"):
+        hint(ID, 4)
+
+
+def test_the_solution_waits_for_a_pass_or_is_asked_for(right: Any) -> None:
+    text = get_task(ID).solution_text
+    assert text not in solution(ID).text and "anyway=True" in solution(ID).text
+    assert solution(ID, anyway=True).text == text
+    check(ID, right)
+    assert solution(ID).text == text
+    assert "BEGIN SOLUTION" not in solution("02.1", anyway=True).text
+
+
+def test_progress_says_what_is_done(right: Any) -> None:
+    tasks = [task for one in all_sets() for task in one.tasks]
+    assert progress().text.endswith(f"0 of {len(tasks)} tasks passed.")
+    check(ID, right)
+    hint("02.3")
+    text = progress().text
+    assert f"{ID}  passed  Twelve lines: who says no?, 10 min" in text
+    assert "20 min (1 hint seen)" in text
+    assert text.endswith(f"1 of {len(tasks)} tasks passed.")
+
+
+def test_progress_is_a_widget_that_says_the_same(right: Any) -> None:
+    check(ID, right)
+    overview = progress()
+    labels = [child.value for row in overview.widget().children for child in children(row)]
+    bars = [value for value in labels if isinstance(value, int)]
+    words = [value.strip() for value in labels if isinstance(value, str)]
+    assert words == [line.strip() for line in overview.text.splitlines() if line]
+    assert bars[0] == 1 and sum(bars) == 1
+    bundle = overview._repr_mimebundle_()
+    assert set(bundle) >= {"text/plain", "application/vnd.jupyter.widget-view+json"}
+    assert bundle["text/plain"] == overview.text
+
+
+def children(row: Any) -> list[Any]:
+    return list(getattr(row, "children", [row]))
+
+
+# -- the file -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "7", '{"passed": 1}', '{"hints": []}', '{"passed": [1], "hints": {"a": "b"}}',
+     "[" * 100_000, '{"passed": null, "hints": {"02.1": 99}}'],
+)  # fmt: skip
+def test_a_file_that_is_torn_or_edited_counts_as_nothing_done(text: str, right: Any) -> None:
+    path = store.progress_file()
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    assert store.read(path) == store.Done()
+    assert check(ID, right).passed
+    assert kept()["passed"] == [ID]
+
+
+def test_what_can_be_read_of_a_file_is_kept(right: Any) -> None:
+    path = store.progress_file()
+    path.parent.mkdir(parents=True)
+    path.write_text('{"passed": ["99.9", 7], "hints": {"02.1": 2, "x": 9}}', encoding="utf-8")
+    check(ID, right)
+    assert kept() == {"passed": [ID, "99.9"], "hints": {"02.1": 2}}
+
+
+def test_a_folder_that_cannot_be_written_is_said_below_the_verdict(work: Path, right: Any) -> None:
+    work.parent.mkdir()
+    work.write_text("a file where the folder should be")
+    verdict = check(ID, right)
+    assert verdict.passed and verdict.text.splitlines()[-1].startswith("(This could not be noted")
+
+
+def test_nothing_half_written_is_left(work: Path, right: Any) -> None:
+    check(ID, right)
+    assert [path.name for path in work.iterdir()] == ["progress.json"]
+
+
+# -- copies ---------------------------------------------------------------------------------------
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob("*.ipynb"))
+
+
+def edit(path: Path) -> str:
+    text = path.read_text("utf-8").replace("NotImplementedError", "MyOwnWork", 1)
+    path.write_text(text, encoding="utf-8")
+    return text
+
+
+def test_start_copies_every_notebook_and_never_a_second_time_over_changes(work: Path) -> None:
+    said = start().text
+    assert names(work) == [f"{one.name}.ipynb" for one in all_sets()]
+    assert said.count("made ") == len(names(work))
+    mine = edit(work / "02_messages.ipynb")
+    start()
+    assert (work / "02_messages.ipynb").read_text("utf-8") == mine
+
+
+def test_reset_begins_one_notebook_again_and_keeps_the_old_one_beside_it(
+    work: Path, right: Any
+) -> None:
+    start()
+    mine, other = edit(work / "02_messages.ipynb"), edit(work / "03_transport.ipynb")
+    check(ID, right)
+    hint("03.1")
+    said = reset("02").text
+    original = Path(exercises.__file__).parent / "02_messages.ipynb"
+    assert (work / "02_messages.ipynb").read_text("utf-8") == original.read_text("utf-8")
+    assert (work / "02_messages.before-1.ipynb").read_text("utf-8") == mine
+    assert (work / "03_transport.ipynb").read_text("utf-8") == other
+    assert kept() == {"passed": [], "hints": {"03.1": 1}}
+    assert "before-1" in said and "open it again" in said
+    reset("02")
+    assert (work / "02_messages.before-1.ipynb").read_text("utf-8") == mine
+
+
+def test_reset_of_a_number_that_no_set_has_names_those_there_are() -> None:
+    with pytest.raises(ValueError, match="no set '99'; there are 02"):
+        reset("99")
