@@ -107,7 +107,9 @@ def reset(number: str) -> Said:
 
 
 def start() -> Said:
-    """A copy of every exercise notebook in work/exercises. One that you changed stays as it is.
+    """A copy of every exercise notebook in work/exercises, and of the capstone's server.
+
+    One that you changed stays as it is.
 
     Raises: OSError when work/ cannot be written.
     """

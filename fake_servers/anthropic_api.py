@@ -12,9 +12,10 @@ import json
 import re
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from fake_servers.anthropic_events import as_sse, error_body, raw_events
+from fake_servers.started import Started
 from mini_agent.session import check_message
 from mini_agent.types import JsonObject, ModelEvent
 
@@ -56,7 +57,7 @@ class Unreadable(Exception):
         self.status = status
 
 
-class AnthropicApi:
+class AnthropicApi(Started):
     """Answers request after request with the next turn; ``requests`` keeps their bodies.
 
     ``async with AnthropicApi(turns) as api`` starts it on a free port of 127.0.0.1; ``api.url``
@@ -91,15 +92,6 @@ class AnthropicApi:
             writer.transport.abort()
         await asyncio.gather(*self._open)
         await server.wait_closed()
-
-    async def __aenter__(self) -> Self:
-        """Start."""
-        await self.start()
-        return self
-
-    async def __aexit__(self, *exc: object) -> None:
-        """Stop."""
-        await self.stop()
 
     @contextlib.asynccontextmanager
     async def client(self, *, max_retries: int = 0) -> AsyncIterator[anthropic.AsyncAnthropic]:

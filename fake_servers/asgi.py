@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
+
+from fake_servers.started import Started
 
 if TYPE_CHECKING:
     import uvicorn
     from starlette.types import ASGIApp
 
 
-class AsgiServer:
+class AsgiServer(Started):
     """``application`` on a port of its own: taken by ``bind``, served once started."""
 
     def __init__(self, application: ASGIApp, *, port: int = 0) -> None:
@@ -73,15 +74,3 @@ class AsgiServer:
             connection.transport.close()
         if running.server_state.tasks:
             await asyncio.wait(set(running.server_state.tasks), timeout=5)
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.stop()

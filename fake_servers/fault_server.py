@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from http import HTTPStatus
-from types import TracebackType
-from typing import NoReturn, Self
+from typing import NoReturn
 
 from fake_servers.calendar import calendar_server
 from fake_servers.core import Server
 from fake_servers.fault_call import Exit, Fault, HttpCall, next_turn
+from fake_servers.started import Started
 from fake_servers.wire import Message, Rejection, decode, encode
 
 
@@ -68,7 +68,7 @@ def head(status: int, headers: Mapping[str, str]) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode()
 
 
-class FaultServer:
+class FaultServer(Started):
     """``async with FaultServer(fault) as bad``: the calendar at ``bad.url``, with the fault.
 
     ``release()`` lets what waits for a later message go on, as the next request does. ``met`` is
@@ -91,18 +91,6 @@ class FaultServer:
         if self.fault.name == "refused":
             self._stop_listening()
         return self.url
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.stop()
 
     async def stop(self) -> None:
         """Stop listening and drop every connection. Idempotent."""

@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from types import TracebackType
-from typing import Self
 
 from fake_servers.fault_server import head
 from fake_servers.legacy import Exit, LegacySession, Manner
+from fake_servers.started import Started
 from fake_servers.wire import Message, Rejection, decode, encode, error_message, is_request
 
 JSON = {"Content-Type": "application/json"}
@@ -24,7 +23,7 @@ NO_SESSION = (
 )
 
 
-class LegacyHttp:
+class LegacyHttp(Started):
     """Answers with event streams, or with JSON where ``stream`` is False and nothing comes first.
 
     ``requests`` keeps method, headers and message of each HTTP request; ``sessions`` is by id, and
@@ -45,17 +44,14 @@ class LegacyHttp:
         self._listener: asyncio.Server | None = None
         self._connections: set[asyncio.Task[None]] = set()
 
-    async def __aenter__(self) -> Self:
+    async def start(self) -> str:
+        """Listen, and return the URL of the endpoint."""
         self._listener = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{self._listener.sockets[0].getsockname()[1]}/mcp"
-        return self
+        return self.url
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def stop(self) -> None:
+        """Stop listening and drop every connection. Idempotent."""
         if self._listener is not None:
             self._listener.close()
         for task in self._connections:

@@ -23,6 +23,7 @@ The same source gives the same bytes on every run. How to write a source (py:per
     # %% [markdown] taken="mini_agent.mcp.messages"
                                              the closing table of what that module holds and the
                                              notebook did not show: | `encode`, `Trace.add` | why |
+    # %% [markdown] glossary                 a text cell that ends with the glossary's table
 
 Tags follow an include on the same line. What pasted code uses must be imported above it, also for
 annotations (or begin with `from __future__ import annotations`). Cells run in this folder here, and
@@ -56,6 +57,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbformat import NotebookNode
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
+from notebooks import glossary
 from notebooks.paste import PRAGMA, paste
 
 HERE = Path(__file__).resolve().parent
@@ -113,7 +115,7 @@ def assemble(source: Path) -> NotebookNode:
 
 
 def fill(cell: NotebookNode) -> None:
-    """Paste what the cell's header asks for, and leave only its tags as metadata.
+    """Paste or append what the cell's header asks for, and leave only its tags as metadata.
 
     Raises: ValueError for a header that says something else, or live tags that lack their pair.
     """
@@ -121,12 +123,13 @@ def fill(cell: NotebookNode) -> None:
     for name in ("taken", "lines_to_next_cell"):  # the second is jupytext's own
         cell.metadata.pop(name, None)
     word, _, names = header.partition(" ")
-    expected = "include" if cell.cell_type == "code" else ""
-    if (header and word != expected) or set(cell.metadata) - {"tags"}:
+    known = ("", "include") if cell.cell_type == "code" else ("", "glossary")
+    if word not in known or (names and word != "include") or set(cell.metadata) - {"tags"}:
         raise ValueError(f"cannot read the header {header or dict(cell.metadata)!r}")
-    if cell.cell_type == "code":
-        own = PRAGMA.sub("", cell.source)
-        cell.source = "\n\n".join(filter(None, [paste(names) if header else "", own]))
+    above = paste(names) if word == "include" else ""
+    below = glossary.table() if word == "glossary" else ""
+    own = PRAGMA.sub("", cell.source) if cell.cell_type == "code" else cell.source
+    cell.source = "\n\n".join(filter(None, [above, own, below]))
     if LIVE & set(tags(cell)) not in (set(), LIVE):
         raise ValueError("a live cell carries both tags, nbval-skip and skip-execution")
 

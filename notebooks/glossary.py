@@ -1,9 +1,11 @@
-"""The glossary: every word that a notebook explains before it uses it, gathered from its table.
+"""The glossary: every word that a notebook explains before it uses it, gathered from its tables.
 
 python -m notebooks.glossary    write GLOSSARY.md
 
-A notebook explains its words once, in a table that begins ``| word | what it is``. The glossary
-is made of those tables, the first that explains a word counts, so the two cannot differ.
+A notebook explains its words in tables that begin ``| word | what it is``, one word a row, in a
+sentence that reads well alone. The glossary is made of those tables, and the first notebook on the
+path that explains a word counts, so the two cannot differ. A cell ``# %% [markdown] glossary`` in a
+source has the table below its own text.
 """
 
 from __future__ import annotations
@@ -51,9 +53,8 @@ def explained(source: str) -> Iterator[tuple[str, str]]:
         row = line.removeprefix("# ")
         inside = row.startswith(OPENING) or (inside and row.startswith("|"))
         if inside and not row.startswith((OPENING, "|-")):
-            words, meaning = (cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:3])
-            for word in words.split(", "):
-                yield word, meaning
+            word, meaning = (cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:3])
+            yield word, meaning
 
 
 def table(folder: str = "") -> str:

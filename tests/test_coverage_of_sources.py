@@ -1,7 +1,6 @@
 """Every row and rule of the two source chapters, and the notebook cell that shows it.
 
-The rows are in tests/sources/*.toml. Rows of a notebook that is still to be written are expected
-failures; NOT_WRITTEN is the one place that says so.
+The rows are in tests/sources/*.toml.
 """
 
 from __future__ import annotations
@@ -20,13 +19,6 @@ from sources.judge import all_rows, asserts, idle_tags, rows_of, why_not_shown
 
 from notebooks.path import PATH
 
-NOT_WRITTEN = (
-    "13_refund_desk",
-    "14_who_is_asking",
-    "15_when_it_fails",
-    "16_resources_and_prompts",
-    "18_real_servers",
-)
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 ROWS = all_rows()
 THERE = sorted(path.stem for path in NOTEBOOKS.glob("*.ipynb"))
@@ -43,20 +35,11 @@ def read(name: str) -> NotebookNode:
     return nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
 
 
-def expected(notebook: str) -> list[pytest.MarkDecorator]:
-    """The mark of a row whose notebook is still to be written. Strict: shown, it turns red."""
-    if notebook not in NOT_WRITTEN:
-        return []
-    reason = f"{notebook} is not written yet"
-    return [pytest.mark.xfail(strict=True, raises=AssertionError, reason=reason)]
-
-
 # -- the rows -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("row_id", "notebook"),
-    [pytest.param(row.id, row.notebook, id=row.id, marks=expected(row.notebook)) for row in ROWS],
+    ("row_id", "notebook"), [pytest.param(row.id, row.notebook, id=row.id) for row in ROWS]
 )
 def test_the_row_is_shown(row_id: str, notebook: str) -> None:
     assert notebook in THERE, f"there is no notebooks/{notebook}.ipynb"
@@ -68,15 +51,8 @@ def test_every_tag_of_a_notebook_names_a_row_of_it(name: str) -> None:
     assert idle_tags(name, read(name), {row.id: row.notebook for row in ROWS}) == []
 
 
-@pytest.mark.parametrize("name", NOT_WRITTEN)
-def test_a_notebook_that_is_there_is_no_longer_listed_as_not_written(name: str) -> None:
-    assert name not in THERE, f"take {name} out of NOT_WRITTEN"
-
-
 def test_every_notebook_of_the_path_has_rows_and_no_row_names_another() -> None:
-    path = {stop.name for stop in PATH}
-    assert {row.notebook for row in ROWS} == path
-    assert set(NOT_WRITTEN) <= path
+    assert {row.notebook for row in ROWS} == {stop.name for stop in PATH}
 
 
 def test_no_id_and_no_sentence_is_there_twice() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -65,7 +66,7 @@ def _opening(one: Set) -> str:
     rows = [f"| {t.id} | {t.title} | {t.level} | {t.minutes} |" for t in one.tasks]
     table = "\n".join(["| task | | level | minutes |", "|---|---|---|---|", *rows])
     how = HOW.format(first=one.tasks[0].id)
-    return f"# Exercises {one.number} · {one.question}\n\n{one.intro}\n\n{how}\n\n{table}"
+    return f"# {one.heading}\n\n{one.intro}\n\n{how}\n\n{table}"
 
 
 def _imports(one: Set) -> str:
@@ -73,7 +74,7 @@ def _imports(one: Set) -> str:
     pairs = [
         (module_of(task), text)
         for task in one.tasks
-        for text in (_given(task), task.stub_text, task.solution_text)
+        for text in (_given(task), task.stub_text, task.solution_text, _live(task))
     ]
     own = f"from exercises import {', '.join(FACE)}"
     return "\n".join(filter(None, [imports_for(pairs), own]))
@@ -88,6 +89,8 @@ def _opening_of(task: Task) -> Iterator[Cell]:
 
 def _learner(task: Task, text: str, answer: Any) -> Iterator[Cell]:
     yield Cell("code", text)
+    if task.live:
+        yield Cell("code", task.live.strip(), {"tags": LIVE})
     yield Cell("code", f'check("{task.id}", {task.answer_name})', task=task, answer=answer)
 
 
@@ -112,6 +115,12 @@ def _given(task: Task) -> str:
     return "\n".join(text if "\n" not in text else f"\n{text}\n" for text in texts).strip("\n")
 
 
+def _live(task: Task) -> str:
+    """The live cell as something that ``ast`` takes: it may await at its top level."""
+    body = textwrap.indent(task.live.strip(), "    ")
+    return f"async def live():\n{body}" if task.live else ""
+
+
 def module_of(task: Task) -> ModuleType:
     """The module of the task's file.
 
@@ -130,7 +139,7 @@ def link(task: Task) -> str:
 def notebook_of(task: Task) -> str:
     """The notebook of the task's set, as seen from an exercise notebook or a copy of one."""
     package = module_of(task).__name__.rpartition(".")[0]
-    return f"../notebooks/{package.rpartition('.s')[2]}.ipynb"
+    return f"../notebooks/{task.notebook or package.rpartition('.s')[2]}.ipynb"
 
 
 def anchor(heading: str) -> str:

@@ -3,40 +3,57 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from mini_agent.workbook import refresh
 
 ORIGINALS = Path(__file__).resolve().parent.parent
+FILES = ("capstone_server.py",)
+"""What a learner works on beside the notebooks."""
 
 
 def bring(copies: Path, originals: Path = ORIGINALS) -> list[str]:
     """A copy of every exercise notebook in ``copies``, and a line for each thing that was done.
 
-    A copy that the learner changed stays as it is.
+    A copy that the learner changed stays as it is, and so does every other file that is there.
 
     Raises: OSError when the folder cannot be written.
     """
-    return refresh(originals, copies) or [f"every copy in {copies} is as it should be"]
+    lines = [*refresh(originals, copies), *_bring_files(copies, originals)]
+    return lines or [f"every copy in {copies} is as it should be"]
+
+
+def _bring_files(copies: Path, originals: Path) -> list[str]:
+    """The files that are no notebooks, where they are missing."""
+    lines = []
+    for name in FILES:
+        if (originals / name).exists() and not (copies / name).exists():
+            shutil.copyfile(originals / name, copies / name)
+            lines.append(f"made {copies / name}")
+    return lines
 
 
 def start_again(name: str, copies: Path, originals: Path = ORIGINALS) -> list[str]:
-    """A fresh copy of one notebook. What was there is kept beside it, under another name.
+    """A fresh copy of one notebook, and of the file that goes with it.
+
+    What was there is kept beside it, under another name.
 
     Raises: OSError when the folder cannot be written.
     """
-    copy = copies / f"{name}.ipynb"
     lines = []
-    if copy.exists():
-        kept = spare_name(copy)
-        os.replace(copy, kept)
-        lines = [f"kept yours as {kept}"]
-    return [*lines, *refresh(originals, copies)]
+    for file in (f"{name}.ipynb", *(file for file in FILES if file.startswith(f"{name}_"))):
+        copy = copies / file
+        if copy.exists():
+            kept = spare_name(copy)
+            os.replace(copy, kept)
+            lines.append(f"kept yours as {kept}")
+    return [*lines, *refresh(originals, copies), *_bring_files(copies, originals)]
 
 
 def spare_name(copy: Path) -> Path:
     """A name beside ``copy`` that no file has. It is no notebook to ``refresh`` or to a check."""
     number = 1
-    while (kept := copy.with_name(f"{copy.stem}.before-{number}.ipynb")).exists():
+    while (kept := copy.with_name(f"{copy.stem}.before-{number}{copy.suffix}")).exists():
         number += 1
     return kept

@@ -1,6 +1,7 @@
 """Where the sets and their tasks are found: folders of exercises/sets, one file a task.
 
 ``s04_stdio/`` holds ``SET`` in its ``__init__``, and ``t1_….py``, ``t2_….py`` with a ``TASK`` each.
+``scapstone/`` is the one that belongs to no notebook.
 Only what is asked for is imported.
 """
 
@@ -27,13 +28,18 @@ def get_set(name: str) -> Set:
     Raises: ValueError when there is none, naming those there are.
     """
     for known in set_names():
-        if name in (known, known[:2]):
+        if name in (known, number_of(known)):
             package = importlib.import_module(f"{folder.__name__}.s{known}")
             tasks = tuple(module.TASK for module in task_modules(package))
             found: Set = package.SET
             return replace(found, tasks=tasks)
-    numbers = ", ".join(known[:2] for known in set_names())
+    numbers = ", ".join(number_of(known) for known in set_names())
     raise ValueError(f"there is no set {name!r}; there are {numbers}")
+
+
+def number_of(name: str) -> str:
+    """How a set is named in short."""
+    return Set(name, "", "").number
 
 
 def task_modules(package: ModuleType) -> list[ModuleType]:
@@ -50,7 +56,7 @@ def get_task(task_id: str) -> Task:
     """
     if not isinstance(task_id, str):
         raise ValueError(f'a task is named by a text like "04.2", not by {task_id!r}')
-    tasks = get_set(task_id[:2]).tasks
+    tasks = get_set(task_id.partition(".")[0]).tasks
     for task in tasks:
         if task.id == task_id:
             return task

@@ -67,7 +67,8 @@ class Task:
 
     ``text`` is Markdown. ``given`` names what of the task's file the notebook shows above the
     stub; it and the answers may use what that file imports. ``minutes`` is for a reader of the
-    notebook. ``hints`` are three, each says more.
+    notebook. ``hints`` are three, each says more. ``notebook`` names another notebook than the
+    set's; ``live`` is a cell between stub and check that a learner runs, and no test.
     """
 
     id: str
@@ -78,6 +79,8 @@ class Task:
     text: str
     hints: tuple[str, str, str]
     given: str = ""
+    notebook: str = ""
+    live: str = ""
     parts: list[Part] = field(default_factory=list)
     rights: list[MakeAnswer] = field(default_factory=list)
     wrongs: list[Wrong] = field(default_factory=list)
@@ -189,5 +192,11 @@ class Set:
 
     @property
     def number(self) -> str:
-        """Its two digits."""
-        return self.name[:2]
+        """Its two digits; the name of one that belongs to no notebook."""
+        return self.name[:2] if self.name[:1].isdigit() else self.name
+
+    @property
+    def heading(self) -> str:
+        """Number and question."""
+        numbered = f"Exercises {self.number}" if self.number != self.name else self.name.title()
+        return f"{numbered} · {self.question}"

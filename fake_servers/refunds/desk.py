@@ -16,8 +16,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import httpx
 from starlette.types import ASGIApp
@@ -36,11 +35,12 @@ from fake_servers.refunds.server import Shape, shaped
 from fake_servers.refunds.store import OrderStore
 from fake_servers.refunds.tokens import Clock
 from fake_servers.refunds.traffic import Traffic
+from fake_servers.started import Started
 from fake_servers.wire import Entry
 
 
 @dataclass(eq=False)
-class RefundDesk:
+class RefundDesk(Started):
     """Every service of the desk. ``where``: "memory", or "loopback" for ports of 127.0.0.1.
 
     ``instances`` of the order service and the MCP server share one store and are asked in turn;
@@ -150,18 +150,6 @@ class RefundDesk:
         dying = self.running[index]
         self.running[index] = Instance(self._settings)
         await dying.kill()
-
-    async def __aenter__(self) -> Self:
-        await self.start()
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        await self.stop()
 
     # -- use --------------------------------------------------------------------------------------
 

@@ -143,7 +143,7 @@ def uri_fault(uri: str, resources: list[JsonObject], templates: list[JsonObject]
         return f"{excerpt(uri)} climbs out of its folder"
     if any(fits(str(template.get("uriTemplate")), uri) for template in templates):
         return ""
-    return f"the server lists no {excerpt(uri)}, and no template of its fits; leave the URI out"
+    return f"the server lists no {excerpt(uri)}, and none of its templates fits; leave the URI out"
 
 
 def fits(template: str, uri: str) -> bool:

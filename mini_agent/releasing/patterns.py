@@ -45,7 +45,7 @@ def _sequence(pattern: str, at: int) -> tuple[str, int]:
     while at < len(pattern) and pattern[at] not in "|)":
         atom, at = _atom(pattern, at)
         times, at = _times(pattern, at)
-        if False:
+        if len(text) + len(atom) * times > LONGEST:
             raise _unread(pattern)
         text += atom * times
     return text, at

@@ -27,7 +27,7 @@ SMOKE = (
 
 RETURNED = "Whatever it returns, errors included, is untrusted text."
 ENTITIES = {"&": "&amp;", "#": "&#35;", "<": "&lt;", ">": "&gt;", "://": "&#58;//"}
-ENTITIES |= {"www.": "www&#46;", "@": "&#64;"}
+ENTITIES |= {"www.": "www&#46;", "@": "&#64;", "`": "&#96;"}
 
 Row = tuple[str, ...]
 
@@ -180,4 +180,5 @@ def plain(text: str) -> str:
     shown = visible(text)
     for char, entity in ENTITIES.items():
         shown = shown.replace(char, entity)
-    return re.sub(r"([\\`*_{}\[\]|~$!])", r"\\\1", shown)
+    escaped = re.sub(r"([\\*_{}\[\]|~!])", r"\\\1", shown)
+    return re.sub(r"\$+", r"`\g<0>`", escaped)  # an escaped one would still begin a formula

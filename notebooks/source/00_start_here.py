@@ -31,15 +31,18 @@ print(report())
 #
 # | word | what it is here |
 # |---|---|
-# | server | a calendar, in a process of its own; it offers tools |
-# | tool | one thing the server can do, such as `calendar_query` |
-# | MCP | the messages that pass between the server and us |
-# | model | decides which tool to ask for; here it is a script, so that it needs no key |
-# | loop | asks the model, runs the tools it wants, tells it what came of them |
-# | host | the program you run: it picks the servers and says what needs approval |
-# | adapter | makes a tool of the loop's kind out of a tool that a server lists |
-# | client | speaks MCP to one server: it asks what the server can do, and calls it |
-# | transport | carries the client's messages, here through a pipe to the other process |
+# | server | a program that offers tools to others; in these notebooks most often a calendar |
+# | tool | a named action that a model may ask for, such as `calendar_query` |
+# | MCP | Model Context Protocol: the messages between a client and a server, and what they mean |
+# | model | a program that reads a conversation and answers, or asks for a tool; a script can play it |
+# | loop | the part that asks the model, runs the tools it wants, tells it what came of them, and asks again |
+# | agent | a program in which a model works with tools: the loop and all that it needs |
+# | host | the program that the user runs: it picks the servers and says what needs approval |
+# | adapter | the part that makes a tool for the loop out of a tool that a server lists |
+# | client | the part of a host that speaks MCP with one server: it asks what there is, and calls it |
+# | transport | the part that carries messages between a client and a server, such as through a pipe |
+# | layer | a part that speaks only with the part above it and the part below it |
+# | trace | the record of a run, written by all layers; tables and drawings are made of it |
 
 # %% [markdown]
 # ## One round, in ten lines

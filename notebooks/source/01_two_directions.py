@@ -11,7 +11,7 @@ from mini_agent import draw
 draw.layers(lit="server")
 
 # %% [markdown]
-# ## Three new words
+# ## Five new words
 #
 # The lit layer is the one that we do not own. This page is about the boundary above it. Host, client,
 # loop and tool are what they were in notebook 00. A server is a program that offers tools: in a
@@ -19,9 +19,11 @@ draw.layers(lit="server")
 #
 # | word | what it is |
 # |---|---|
-# | service | a program that owns data; here a calendar with an HTTP API of its own |
-# | boundary | where one part asks another, and need not know how it is made |
-# | function calling | a model asks its host for a tool, by name |
+# | service | a program that owns data and answers others, such as a calendar with an HTTP API |
+# | API | what a program offers other programs to call: names, arguments, results |
+# | boundary | the place where one part asks another, and need not know how that one is made |
+# | function calling | the way in which a model asks its host for a tool: by name, with arguments |
+# | SDK | software development kit: a library to build on, such as the official Python SDK for MCP |
 
 # %% [markdown]
 # ## A service that is not ours
@@ -465,14 +467,15 @@ print(len(access_log) - calls, "request reached the service, which said:", said)
 # %% [markdown]
 # ## Tool, resource, prompt
 #
-# A server can offer three kinds of things. Whom they are for is the whole difference. Our calendar
+# A server can offer three kinds of things, its primitives. Whom they are for is the whole difference. Our calendar
 # has all three.
 #
-# | kind | what it is | who chooses it |
+# | word | what it is | who chooses it |
 # |---|---|---|
+# | primitive | a kind of thing that a server can offer: tool, resource or prompt | |
 # | tool | an action that can be called | the model |
-# | resource | something to read, at a fixed address | the host program |
-# | prompt | a template for a conversation | the user |
+# | resource | something to read, kept by a server at an address of its own | the host program |
+# | prompt | a template for a conversation, kept by a server | the user |
 #
 # Specification: server/index.
 
@@ -534,6 +537,12 @@ print([dict(e.facts) for e in trace.events if e.what == "closed"])
 #
 # "What is on Monday?" can be asked across five boundaries, and none is the best. We ask it across
 # each. First a **direct function**: our program calls its own code.
+#
+# | word | what it is |
+# |---|---|
+# | CLI | command-line interface: a program takes arguments and gives text and an exit code |
+# | REST | a way to build an HTTP API: its addresses name things, such as `GET /orders/ord_4821` |
+# | GraphQL | a way to build an HTTP API: one address, and each request names the fields it wants |
 
 
 # %% tags=["covers-boundary-direct-function"]
@@ -729,11 +738,14 @@ print(said)
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. North changes one thing: the key moves from the header into a query parameter. Count with
-#    `rewritten` how many lines that is by hand, and how many on the wire behind MCP.
-# 2. Take three functions that you know from your work. Name the boundary for each, and the caller that
-#    decided it.
-# 3. A server offers the company's travel policy. Tool, resource or prompt? Say who would choose to read
-#    it, and where your loop would put it.
+# `exercises/01_two_directions.ipynb` has 4 tasks, each with a check that answers:
+#
+# - **01.1** Tool, resource or prompt: who chooses? (warm-up, 8 minutes)
+# - **01.2** Nine changes: what reaches the host? (solid, 10 minutes)
+# - **01.3** Eight jobs: which boundary, and why? (solid, 15 minutes)
+# - **01.4** `fetch_east`: a third service, and no host notices (demanding, 30 minutes)
+#
+# And one without: take three functions that you know from your work. Name the boundary for each,
+# and the caller that decided it.
 #
 # Next: **02, What is on the wire?** Requests passed all day on this page. There we write one.

@@ -18,16 +18,21 @@ from mini_agent.errors import JsonRpcError, MalformedMessage
 draw.layers(lit="client")
 
 # %% [markdown]
-# ## Four words
+# ## Nine words
 #
 # MCP is JSON-RPC 2.0 with a fixed vocabulary.
 #
 # | word | what it is |
 # |---|---|
-# | request | asks for something; has an `id` and a `method` |
-# | response | answers one request, under its `id`, with a `result` or an `error` |
-# | notification | tells something; has no `id`, so nobody answers it |
+# | JSON-RPC | a standard for messages in JSON by which one program asks another to do something |
+# | request | a message that asks for something; it has an `id` and a `method` |
+# | response | a message that answers one request, under its `id`, with a `result` or an `error` |
+# | notification | a message that tells something; it has no `id`, so nobody answers it |
 # | `_meta` | what a request says about itself: version, capabilities, who asks |
+# | schema | a rule for what a JSON value must hold; those of tools are written in JSON Schema |
+# | revision | one edition of a specification, named by its date: 2026-07-28 for MCP |
+# | handshake | an exchange before the first request, in which both sides agree on something |
+# | session | what a server remembers of a client from one request to the next |
 
 # %% [markdown]
 # We need somebody to talk to. This calendar server lives in the notebook's own process; what we

@@ -15,22 +15,31 @@ from mini_agent import draw
 draw.layers(lit="transport")
 
 # %% [markdown]
-# ## Six words
+# ## Seven words
 #
 # | word | what it is here |
 # |---|---|
 # | transport | carries messages to one server and back, and does not read them |
 # | seam | a place where one part can be swapped and its neighbours stay as they are |
-# | `send` | hand over one message; for a request, wait for its response |
-# | listener | a function that hears every message which is no response |
-# | envelope | what travels outside the message, such as HTTP headers |
-# | script | what a server would say, written down in advance |
+# | `send` | a transport's method: it hands over one message and, for a request, waits for the response |
+# | listener | the function that is told of every message which is no response |
+# | envelope | what travels with a message and outside of it, such as HTTP headers |
+# | script | what a server or a model will say in a test, written down in advance |
+# | fake | a part that stands in for a real one in tests, such as a server that is a list |
 
 # %% [markdown]
 # ## Asyncio, in ten sections
 #
 # A transport waits, and others must be able to work meanwhile. Python's way to do that is asyncio.
 # Ten short sections; enough for this notebook. The rest is explained where it is used.
+#
+# | word | what it is |
+# |---|---|
+# | coroutine | work that has not begun: what an `async def` function returns when it is called |
+# | event loop | the part of asyncio that gives each piece of work its turn |
+# | task | a coroutine that runs beside the code that started it |
+# | future | a value that is not there yet: one side waits for it, another sets it |
+# | cancel | to stop work at the point where it waits |
 
 # %% [markdown]
 # ### 1 · A coroutine is not running until awaited

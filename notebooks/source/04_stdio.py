@@ -12,16 +12,20 @@ from mini_agent import draw
 draw.layers(lit="transport")
 
 # %% [markdown]
-# ## Eight words
+# ## Twelve words
 #
 # | word | what it is here |
 # |---|---|
-# | child process | a program that ours starts; it has its own memory and its own end |
-# | pipe | carries bytes one way between two processes; when it is full, whoever writes must wait |
-# | stdin, stdout, stderr | the three pipes of a child: to it, from it, and from it for people |
+# | child process | a program that another one starts; it has its own memory and its own end |
+# | pipe | a way for bytes from one process to another; when it is full, whoever writes must wait |
+# | broken pipe | a pipe whose reader is gone; whoever writes into it gets an error |
+# | stdin | the pipe on which a process reads what it is sent |
+# | stdout | the pipe on which a process answers |
+# | stderr | the pipe on which a process writes for people, such as its log |
+# | stdio | MCP's transport to a child process: requests by its stdin, responses by its stdout |
 # | chunk | as many bytes as one read happens to give |
 # | framing | the rule that says where one message ends and the next begins |
-# | in flight | asked and not yet answered |
+# | in flight | said of a request: asked, and not yet answered |
 # | exit code | the number that a process leaves behind: 0 for a good end, negative for a signal |
 # | signal | what the operating system sends a process: SIGTERM asks it to end, SIGKILL ends it |
 

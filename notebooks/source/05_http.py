@@ -12,17 +12,20 @@ from mini_agent import draw
 draw.layers(lit="transport")
 
 # %% [markdown]
-# ## Eight words
+# ## Eleven words
 #
 # | word | what it is here |
 # |---|---|
+# | Streamable HTTP | MCP's transport over a network: a POST for each message, JSON or events in reply |
 # | endpoint | the one web address at which a server takes messages |
 # | POST | the HTTP request that carries a body to an address |
-# | header | a name and a value that travel before the body |
-# | status | the number that begins a reply: 200 is good, 4xx blames us, 5xx blames the other side |
-# | event stream | a reply that comes in parts, while the server is still at work |
+# | header | a name and a value that HTTP sends before a body |
+# | status | the number that begins an HTTP reply: 200 is good, 4xx blames who asked, 5xx who answers |
+# | event stream | an HTTP reply that comes in parts, while the server is still at work (SSE) |
 # | gateway | a machine on the way that passes requests on, and may answer in the server's place |
-# | redirect | a reply that says: ask at another address |
+# | redirect | an HTTP reply that says: ask at another address |
+# | retry | a request made once more; only who asked can know whether twice does harm |
+# | TLS | the encryption under `https`; with it a server also proves its name |
 # | loopback | the network inside one machine, such as 127.0.0.1 |
 
 # %% [markdown]
@@ -51,8 +54,8 @@ client = httpx.AsyncClient(transport=httpx.MockTransport(web))
 print(calendar.info)
 
 # %% [markdown]
-# The request is the body of a POST, its response the body of the reply. The fifth of August is a day
-# with nothing on it.
+# The revision calls it Streamable HTTP: a request is the body of a POST, its response the body of the
+# reply. The fifth of August is a day with nothing on it.
 
 # %%
 MONDAY, FREE_DAY = "2026-08-03", "2026-08-05"
@@ -1017,6 +1020,11 @@ print(over_stdio[-1], "·", *over_http[-2:])
 #
 # The child looks for a key or a token among its variables, and answers without. This service wants a
 # token, and answers 401 to whoever has none.
+#
+# | word | what it is |
+# |---|---|
+# | authentication | finding out who is asking |
+# | token | a signed text that says who is asking, at which service, and for what |
 
 
 # %%

@@ -12,7 +12,7 @@ from mini_agent import draw
 draw.layers(lit="client")
 
 # %% [markdown]
-# ## Eight words
+# ## Twelve words
 #
 # | word | what it is here |
 # |---|---|
@@ -20,10 +20,14 @@ draw.layers(lit="client")
 # | host | the program that the user runs; it holds the clients, the loop and the last word |
 # | exchange | one request and its answer |
 # | capability | something that one side says it can do, such as offering tools |
+# | discovery | asking a server which versions and capabilities it has; a client may leave it out |
 # | catalogue | a server's tools, as last listed |
-# | cursor | a text from the server that marks where the next page begins |
-# | round | one more try of a call that the server could not finish yet |
-# | deadline | the moment at which we stop waiting |
+# | output schema | what a tool promises about the data in its results |
+# | cursor | a text by which a server marks where the next page of a list begins |
+# | round | one more try of a call, after the server has said what it needs first |
+# | elicitation | a server's question to the user, asked by the host |
+# | progress | what a server reports of a request while it works on it |
+# | deadline | the moment at which a caller stops waiting |
 
 # %% [markdown]
 # ## The naive client
@@ -1235,12 +1239,15 @@ print([message["method"] for message in client.transport.sent])
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. Two servers, one host. Connect both at once with `asyncio.gather`, and make one of them silent.
-#    What does the host get, and what should it do with the other?
-# 2. A server answers every request twice, the second time with another result. Which one counts?
-#    Find the line that decides.
-# 3. Write `until_complete` so that the user may say "never mind". What does the caller get, and what
-#    does the server?
+# `exercises/06_client.ipynb` has 4 tasks, each with a check that answers:
+#
+# - **06.1** Twelve servers: how often are they asked? (warm-up, 10 minutes)
+# - **06.2** Mend it: every page of a list (solid, 20 minutes)
+# - **06.3** `connect_all`: several servers, and one is silent (solid, 20 minutes)
+# - **06.4** `until_complete`, and a user who says: never mind (demanding, 30 minutes)
+#
+# And one without: a server answers twice, the second time with another result. 06.1 says which one
+# counts. Find the line that decides.
 #
 # Next: **07, Where does a foreign tool become ours?** The client returns McpTool and CallResult. The
 # loop knows neither.

@@ -12,15 +12,18 @@ from mini_agent import draw
 draw.layers(lit="adapter")
 
 # %% [markdown]
-# ## Seven words
+# ## Ten words
 #
 # | word | what it is here |
 # |---|---|
 # | adapter | a function that takes one shape and returns another |
-# | McpTool, CallResult | theirs: what the client of notebook 06 returns |
-# | Tool, ToolSpec, ToolResult | ours: all that the loop knows |
+# | McpTool | a tool as its server describes it, with all that a client may want to know |
+# | CallResult | a result as the server sent it: content blocks, and perhaps structured content |
+# | ToolSpec | what a model is told of a tool: name, description, schema |
+# | Tool | a ToolSpec and a function: all that the loop knows of a tool |
+# | ToolResult | a text, and whether it is an error: all that the loop knows of a result |
 # | content block | one piece of a tool's result: a text, an image, a link |
-# | structured content | the same result as a JSON value, for programs |
+# | structured content | a tool's result as a JSON value, for programs |
 # | tool error | a result that tells the model what went wrong; the loop goes on |
 # | catalogue | a server's tools, as last listed |
 
@@ -793,10 +796,14 @@ print(format_result(failed))
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. A tool returns 40 appointments as structured content, and one text block that says "40 found".
-#    Which of the two does `format_result` show? Write a format that the model can use.
-# 2. Make `execute` catch every McpError and return it as a tool error. Which cells of this notebook
-#    notice, and which should but do not?
-# 3. Two servers each offer `search.all`. What does the loop say, and what do you do?
+# `exercises/07_adapter.ipynb` has 4 tasks, each with a check that answers:
+#
+# - **07.1** Ten results: what does the model read? (warm-up, 6 minutes)
+# - **07.2** Two servers, and each offers `search.all` (solid, 15 minutes)
+# - **07.3** Forty appointments, and a text that says: 40 found (solid, 20 minutes)
+# - **07.4** Mend it: the friendly adapter (demanding, 30 minutes)
+#
+# And one without: put the friendly adapter of 07.4 in the place of `mcp_tool_to_tool`. Which cells of
+# this notebook notice, and which should but do not?
 #
 # Next: **08, Where is the same pattern already?** An adapter again, on the other side of the loop.

@@ -21,13 +21,13 @@ draw.layers(lit="loop")
 #
 # | word | what it is here |
 # |---|---|
-# | provider | who runs the model; here Anthropic, with its Messages API |
-# | raw event | one entry of the provider's answer, which comes as a stream |
-# | block | a part of that answer: a text, or a call of a tool |
-# | delta | a piece of a block |
-# | ModelEvent | what the loop gets instead: Text, ToolCall or Done |
-# | model client | makes ModelEvents of raw events, and requests of conversations |
-# | pure function | its result depends on its arguments alone; it does no input or output |
+# | provider | whoever runs a model and takes requests to it, such as Anthropic with its Messages API |
+# | raw event | one entry of the stream in which a provider answers |
+# | block | a part of a model's message: a text, or a call of a tool |
+# | delta | a raw event that brings a piece of a block |
+# | ModelEvent | what the loop is given of a model's answer: Text, ToolCall or Done |
+# | model client | the part that makes ModelEvents of raw events, and requests of conversations |
+# | pure function | a function whose result depends on its arguments alone; it does no input or output |
 
 # %% [markdown]
 # ## One turn, as it is streamed
@@ -743,9 +743,11 @@ await run(to_model_events, behind(message_start, *thinking))
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. Write `on_block_delta` yourself, so that the nine broken streams still throw.
-# 2. Show that `to_model_events` undoes `raw_events`: for any turn, the texts joined, the same calls,
-#    the same Done. Which turns do you have to leave out, and why?
-# 3. Write a model client for a provider of your own invention. How many lines of the loop change?
+# `exercises/08_model_client.ipynb` has 4 tasks, each with a check that answers:
+#
+# - **08.1** Twelve streams: which of them throw? (warm-up, 8 minutes)
+# - **08.2** `on_block_delta`: a piece, and where it belongs (solid, 15 minutes)
+# - **08.3** The round trip: which turns would notice? (solid, 20 minutes)
+# - **08.4** Courier: a provider of our own invention (demanding, 40 minutes)
 #
 # Next: **09, What is the loop, once all else has a home?** Both its neighbours are there now.

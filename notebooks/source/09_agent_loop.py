@@ -16,18 +16,22 @@ draw.layers(lit="loop")
 # behind an object with one method. We take all of that as done, and look at what is left.
 
 # %% [markdown]
-# ## Eight words
+# ## Twelve words
 #
 # | word | what it is here |
 # |---|---|
-# | turn | one answer of the model: texts, calls, and the reason why it stopped |
+# | conversation | the messages between user, model and tools; what a model sees of a run |
+# | context | all that a model reads before one answer; its size has a limit |
+# | turn | one answer of a model: texts, calls, and the reason why it stopped |
+# | stop reason | why a turn ended: all was said, a tool is wanted, or there was no more room |
+# | turn limit | how many turns one run may take |
 # | block | a piece of a message: `text`, `tool_use` or `tool_result` |
-# | `tool_use` | the model asks for a tool, under an id |
-# | `tool_result` | what came of it, under the same id, in the next message |
-# | batch | the calls of one turn |
+# | `tool_use` | the block in which a model asks for a tool, under an id |
+# | `tool_result` | the block that answers a `tool_use`, under the same id, in the next message |
+# | batch | all the calls of one turn |
 # | hook | a function of the host that is asked before each call |
-# | marker | a fixed sentence that stands in for an error's details |
-# | session | the conversation, kept in a file |
+# | marker | a fixed sentence that a model reads in place of an error's details |
+# | session file | a conversation on disk, written again after every turn |
 
 # %% [markdown]
 # ## A tool
@@ -906,9 +910,11 @@ print("cleaned up")
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. Write `answer_one` yourself, so that all 125 batches still have three results each.
-# 2. Let the hook raise. Which of the two paths does the call take, and why is that right?
-# 3. A person should be able to stop a run between two turns, with nothing lost. What is there
-#    already, and what is missing?
+# `exercises/09_agent_loop.ipynb` has 4 tasks, each with a check that answers:
+#
+# - **09.1** Eleven things that happen to a run (warm-up, 8 minutes)
+# - **09.2** `answer_one`: one result, whatever happens (solid, 15 minutes)
+# - **09.3** A conversation with holes in it (solid, 20 minutes)
+# - **09.4** `Stoppable`: an end between two turns (demanding, 25 minutes)
 #
 # Next: **10, Whose fault was it, and who must know?** Every failure of the chain, run and drawn.

@@ -17,17 +17,18 @@ draw.layers()
 # lies under them and watch which layer says what, to whom.
 
 # %% [markdown]
-# ## Seven words
+# ## Eight words
 #
 # | word | what it is here |
 # |---|---|
 # | fault | one way for a server to be bad, such as `garbage` or `dies_mid_call` |
-# | carrier | what carries the messages: this process's memory, stdio or HTTP |
+# | carrier | what carries the messages: the memory of one process, stdio or HTTP |
 # | tool error | a result that says no, also called a business error; the model reads why, the loop goes on |
-# | protocol error | an exception; it goes up to the caller, and the run ends |
-# | translate | turn an error of the layer below into one's own kind of error |
+# | protocol error | a failure of the call and not of the tool: an exception goes up to the caller, the run ends |
+# | malformed message | something that arrived and is no message of the protocol |
+# | translate | to turn an error of the layer below into one's own kind of error |
 # | marker | `tool execution failed`, all that the model reads of an exception |
-# | swallow | catch an error, tell nobody, and go on as if all were well |
+# | swallow | to catch an error, tell nobody, and go on as if all were well |
 
 # %% [markdown]
 # ## One question, two ends
@@ -1068,8 +1069,11 @@ box.cleanup()
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. Write a fault of your own: a function and the decorator `fault`. Say its row before you run it.
-# 2. Write a sixth wrong client that passes all three tests. Then the assertion that catches it.
-# 3. `next_step` lumps writes and reads together. Give it the tool's annotations. May it trust them?
+# `exercises/10_two_error_paths.ipynb` has 4 tasks, each with a check that answers:
+#
+# - **10.1** Twelve failures: who must know? (warm-up, 8 minutes)
+# - **10.2** Twins: booked, and not booked (solid, 15 minutes)
+# - **10.3** `next_step`, for reads and for writes (solid, 20 minutes)
+# - **10.4** The sixth wrong client, and what catches it (demanding, 30 minutes)
 #
 # Next: **11, Who says yes?** So far every call was allowed.

@@ -16,15 +16,16 @@ draw.layers(lit="loop")
 # anything of it runs.
 
 # %% [markdown]
-# ## Seven words
+# ## Eight words
 #
 # | word | what it is |
 # |---|---|
 # | approval | a yes or a no to one call, with a reason |
-# | default-allow | what nobody forbids is allowed |
+# | default-allow | the rule that whatever nobody forbids is allowed |
 # | policy | rules that say of each tool: allow, ask, or deny |
-# | approver | whoever is asked: a person at a card, a person at a terminal, a script |
-# | card | the question in a notebook, with two buttons and a countdown |
+# | approver | whoever is asked for an approval: a person at a card, a person at a terminal, a script |
+# | card | the question to a person in a notebook, with two buttons and a countdown |
+# | binding | all that a yes was given for: call, server, tool, arguments, pin |
 # | grant | a yes that was given and has not been used yet |
 # | pin | a hash of a tool as it was listed; it changes when the tool does |
 
@@ -514,8 +515,8 @@ async with host_of(calendar_server(calendar), says_yes_then_changes(call)) as ho
 print(sorted(calendar.appointments))
 
 # %% [markdown]
-# The yes was for `apt-3`. What came was `apt-1`, and it found no grant. The approver got a copy to look
-# at, so not even it could change what is sent. All six appointments are still there.
+# The yes was for `apt-3`. What came was `apt-1`, and it found no grant. All six appointments are still
+# there.
 
 # %% [markdown]
 # ### The tool itself changes

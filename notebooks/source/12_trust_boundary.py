@@ -16,18 +16,20 @@ draw.layers(lit="server")
 # descriptions, results, errors.
 
 # %% [markdown]
-# ## Eight words
+# ## Ten words
 #
 # | word | what it is |
 # |---|---|
 # | trust boundary | the line behind which everything was written by somebody else |
+# | untrusted | written by somebody else: to be shown, and neither obeyed nor believed |
+# | system text | what a model is told before the conversation, again on each turn |
 # | prompt injection | orders to a model, hidden in what it is given to read |
-# | review | reading what a server offers, before an agent may have it |
+# | review | reading all that a server offers, before an agent may have it |
 # | annotation | what a server says a tool does, such as `readOnlyHint`; a claim, not a proof |
 # | rug pull | a tool that is harmless when it is reviewed, and another one afterwards |
-# | audit record | one line about one call: who, what, decided how, what came of it |
+# | audit record | a line in a log about one call: who, what, decided how, what came of it |
 # | intent | the audit record that is written before a call is sent |
-# | trust checklist | the decision about each tool, with its reason |
+# | trust checklist | the decision about each tool of a server, with its reason |
 
 # %% [markdown]
 # ## It works perfectly
@@ -47,8 +49,8 @@ result = await client.call("calendar_query", MONDAY)
 print(result.content[0]["text"])
 
 # %% [markdown]
-# The entry at 11:00 came with an invitation from outside. Its text gives orders, and it will stand in
-# the conversation, where the model reads.
+# The entry at 11:00 came with an invitation from outside. Its text gives orders: a prompt injection. It
+# will stand in the conversation, where the model reads.
 
 # %% [markdown]
 # ## A model that believes
@@ -212,7 +214,7 @@ print("findings:", liar.findings, "· proposed:", liar.proposed)
 # ## A tool that changes afterwards
 #
 # A review is about one day. `summary` is harmless today. The host has asked, the person has read it,
-# and then the server puts another tool under that name.
+# and then the server puts another tool under that name: a rug pull.
 
 # %% [markdown]
 # ### `pin`: a hash of what was reviewed
@@ -253,9 +255,9 @@ for change in pins.changes("agenda", await client.list_tools()):
     print(change, change.difference, sep="\n")
 
 # %% [markdown]
-# A host asks for a fresh list before a call that a person has approved. Where a rule allows a tool, it
-# relies on how long the server said that its list would hold, or on being told. A server that says "a
-# day" and then lies is found a day later: allow little.
+# When does a host look again? Before each call that a person has approved. For a tool that a rule allows
+# it waits until the server tells of a change, or until its list has expired. So a server that promises a
+# day and lies is found out a day later: allow little.
 
 # %% [markdown]
 # A host that has pins shows the model only what was reviewed. Here two of the calendar's tools were,
@@ -281,14 +283,14 @@ def asks_for(names):
     return ScriptedModel([*([call] for call in calls), [Text("Done.")]])
 
 
-HARMLESS = ("search",)  # it ends the run as a protocol error; notebook 10 has those
+LEFT_OUT = ("search",)  # it ends the run as a protocol error; notebook 10 has those
 
 
 async def bare():
     hostile = Hostile(size=200_000)
     client = McpClient(InMemoryTransport(hostile.server))
     tools = [mcp_tool_to_tool(client, tool) for tool in await client.connect()]
-    tools = [tool for tool in tools if tool.spec.name not in HARMLESS]
+    tools = [tool for tool in tools if tool.spec.name not in LEFT_OUT]
     model = asks_for([tool.spec.name for tool in tools])
     await run_agent("Go.", model=model, tools=tools)
     return hostile, model
@@ -302,7 +304,7 @@ async def behind_a_host():
     async with Host(
         {"agenda": client}, policy=suspicious.policy(), approver=scripted([]), pins=pins
     ) as host:
-        tools = [tool for tool in host.tools if not tool.spec.name.endswith(HARMLESS)]
+        tools = [tool for tool in host.tools if not tool.spec.name.endswith(LEFT_OUT)]
         model = asks_for([tool.spec.name for tool in tools])
         hook = host.before_tool_call
         await run_agent("Go.", model=model, tools=tools, before_tool_call=hook)
@@ -534,8 +536,12 @@ print(*[new for old, new in zip(before, after, strict=True) if old != new], sep=
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. Ten tools, one of them poisoned: find it, and say what gives it away.
-# 2. Write the trust checklist of a mail server: read, send, delete, forward.
+# `exercises/12_trust_boundary.ipynb` has 4 tasks, each with a check that answers:
+#
+# - **12.1** Ten tools, and one is poisoned (warm-up, 10 minutes)
+# - **12.2** Tomorrow: what does the pin see? (solid, 10 minutes)
+# - **12.3** The trust checklist of a mail server (solid, 20 minutes)
+# - **12.4** Mend it: a log that is written when all is over (demanding, 30 minutes)
 #
 # Next: **13, How does a real service stand behind MCP?** So far somebody else wrote the server. Now we
 # do. With one afternoon, go to 19.

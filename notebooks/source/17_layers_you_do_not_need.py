@@ -12,18 +12,19 @@ from mini_agent import draw
 draw.layers(lit="transport")
 
 # %% [markdown]
-# ## Nine words
+# ## Ten words
 #
 # | word | what it is here |
 # |---|---|
 # | layer | a part that speaks only with the part above it and the part below it |
 # | schema | the rule that says what a message must hold |
+# | JSON lines | one JSON value on each line |
 # | CBOR | a binary form for the values of JSON, and for some more |
-# | frame | a message as bytes, with its length in front, and here a checksum too |
-# | checksum | a number made of the bytes; from other bytes comes another number |
+# | frame | a message as bytes, with its length in front and often a checksum |
+# | checksum | a number made of a message's bytes; from other bytes comes another number |
 # | bit flip | one bit of a byte arrives as 1 and was sent as 0, or the other way round |
 # | handshake | an exchange before the first request, in which both sides agree on something |
-# | snapshot | the whole state, sent once; after it, only what changes |
+# | snapshot | the whole state, sent once; after it, only changes are sent |
 # | heartbeat | a sign of life while nothing else is said |
 
 # %% [markdown]
@@ -981,11 +982,13 @@ print(weak(b"10:00"), weak(b"01:00"), zlib.crc32(b"10:00") == zlib.crc32(b"01:00
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. Add a mark of four bytes in front of each frame, so that a reader can find its way after a hole.
-#    How many of the two messages are read now, and which flip does the mark make worse?
-# 2. Put a number into each frame. Which of the faults above does it notice, and which of those can
-#    happen over HTTP?
-# 3. Pick a layer of a system that you work on, and ask the question. What would break without it, and
-#    has that ever happened?
+# `exercises/17_layers_you_do_not_need.ipynb` has 3 tasks, each with a check that answers:
+#
+# - **17.1** Ten mishaps: who notices? (warm-up, 10 minutes)
+# - **17.2** `Copy`: I have missed a change (solid, 20 minutes)
+# - **17.3** `MarkedFrames`: back in step after a hole (demanding, 35 minutes)
+#
+# And one without: pick a layer of a system that you work on, and ask the question. What would break
+# without it, and has that ever happened?
 #
 # Next: **18, Does it hold outside the classroom?** Servers that nobody here has written.

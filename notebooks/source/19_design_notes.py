@@ -19,10 +19,10 @@ draw.layers()
 #
 # | word | what it is |
 # |---|---|
-# | design notes | what you decided before you build, written down so that somebody can disagree |
-# | acceptance | a check that reads the notes and says which of the three items hold |
+# | design notes | what was decided before anything is built, written down so that somebody can disagree |
+# | acceptance | the check of design notes: the chain with both paths, three tests, the trust checklist |
 # | owner | the layer, or the person, that has to deal with a failure |
-# | worked example | the same task done for another service: here the calendar |
+# | worked example | a task done in full for another service, to compare with |
 
 # %% [markdown]
 # ## The worked example
@@ -285,3 +285,8 @@ print([q.number for q in answered.questions if q.open and not q.answer])
 #
 # There is no exercise but your own service. When the check says that all three hold, give the page to a
 # colleague, and change what they do not believe.
+
+# %% [markdown] glossary
+# ## Appendix: the words
+#
+# Every word of the field in these notebooks, and the notebook that introduces it.

@@ -77,8 +77,10 @@ def shared_sheet(lab: Lab, open_sheet: Callable[[str], Sheet]) -> Sheet:
 
 
 @pytest.fixture
-def sheet(shared_sheet: Sheet) -> Sheet:
-    """The shared sheet with nothing held against it."""
+def sheet(shared_sheet: Sheet) -> Iterator[Sheet]:
+    """The shared sheet with nothing held against it. A cell that a test left waiting is ended."""
     shared_sheet.dialogs.clear()
     shared_sheet.strangers.clear()
-    return shared_sheet
+    yield shared_sheet
+    if not shared_sheet.over():
+        shared_sheet.restart()

@@ -11,66 +11,21 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from browser.browsing import STARTS_WITHIN, Lab
+from browser.in_page import (
+    ALL_OVER,
+    CELL_BELOW,
+    CELLS,
+    FOCUSED,
+    KERNEL,
+    ONE_CELL,
+    READY,
+    STARTED,
+    TIMED,
+)
 
 SCREENSHOTS = Path(__file__).with_name("screenshots")
 THEMES = ("JupyterLab Light", "JupyterLab Dark")
 MILLISECONDS = 30_000
-
-READY = """async () => {
-  const { restored, shell } = window.jupyterapp;
-  await restored;
-  const { context, sessionContext } = shell.currentWidget;
-  await context.ready;
-  await sessionContext.ready;
-  await sessionContext.session.kernel.info;
-}"""
-
-ONE_CELL = """source => {
-  const { commands, shell } = window.jupyterapp;
-  const { content } = shell.currentWidget;
-  const { sharedModel } = content.model;
-  sharedModel.deleteCellRange(0, sharedModel.cells.length);
-  sharedModel.insertCell(0, { cell_type: 'code', source, metadata: {}, outputs: [] });
-  content.activeCellIndex = 0;
-  commands.execute('notebook:run-cell');
-}"""
-
-CELL_BELOW = """source => {
-  const { commands, shell } = window.jupyterapp;
-  const { content } = shell.currentWidget;
-  const { sharedModel } = content.model;
-  const last = sharedModel.cells.length;
-  sharedModel.insertCell(last, { cell_type: 'code', source, metadata: {}, outputs: [] });
-  content.activeCellIndex = last;
-  commands.execute('notebook:run-cell');
-}"""
-
-FOCUSED = """() => {
-  const element = document.activeElement;
-  const { outlineStyle, outlineWidth } = getComputedStyle(element);
-  return { name: element.textContent || element.placeholder || '',
-           outline: `${outlineStyle} ${outlineWidth}` };
-}"""
-
-KERNEL = "window.jupyterapp.shell.currentWidget.sessionContext.session.kernel"
-STARTED = "cell => cell.executionState === 'running' || cell.execution_count !== null"
-CELLS = "window.jupyterapp.shell.currentWidget.content.model.sharedModel.cells"
-ALL_OVER = f"{CELLS}.every(cell => cell.executionState !== 'running')"
-
-# Seconds from the click, as the page hears of it, to the line that the answered cell displays.
-TIMED = """() => { window.__answered = new Promise(resolve => {
-  document.addEventListener('click', () => {
-    const clicked = performance.now();
-    const looker = new MutationObserver(() => {
-      const lines = [...document.querySelectorAll('.jp-OutputArea-output pre')];
-      if (lines.some(line => line.textContent.includes('in the notebook'))) {
-        looker.disconnect();
-        resolve((performance.now() - clicked) / 1000);
-      }
-    });
-    looker.observe(document.body, { childList: true, subtree: true, characterData: true });
-  }, { capture: true, once: true });
-}); }"""
 
 
 class Sheet:
@@ -123,6 +78,10 @@ class Sheet:
     def printed(self, text: str) -> None:
         """Wait for a line that the cell wrote or displayed as text, and that holds ``text``."""
         self.page.locator(".jp-OutputArea-output pre", has_text=text).first.wait_for()
+
+    def over(self) -> bool:
+        """Is no cell running, and none waiting to run?"""
+        return bool(self.page.evaluate(ALL_OVER))
 
     def finished(self) -> None:
         """Wait until no cell runs and none waits to run."""

@@ -1,7 +1,8 @@
 """``make conformance``: both legs of the official suite, held against baseline.yml.
 
 Exit code 1 for a scenario that fails unexpectedly, for one that passes though the baseline says
-that it fails, for one that left no result, and for any message that breaks the schema.
+that it fails, for one that left no result, for any message that breaks the schema, and for a table
+that is not the one on record (mini_agent/judges.toml, which notebook 18 shows).
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ import suite
 import yaml
 from verdicts import LEGS, faults, read_leg, table
 
+from mini_agent.judges import on_record
+
 
 def main() -> int:
     """Install what is missing, run, print the table and every fault; the exit code."""
@@ -21,8 +24,11 @@ def main() -> int:
     baseline = yaml.safe_load((suite.HERE / "baseline.yml").read_text("utf-8"))
     folders = {"client": suite.run_client(), "server": suite.run_server()}
     ended = [scenario for leg in LEGS for scenario in read_leg(leg, folders[leg])]
-    print(table(ended, baseline))
+    shown = table(ended, baseline)
+    print(shown)
     found = faults(ended, suite.scenarios(), baseline)
+    if shown.splitlines() != list(on_record()["conformance suite"].said):
+        found.append("this table is not the one in mini_agent/judges.toml: put it there")
     for line in found:
         print(line)
     took = f"make conformance took {time.monotonic() - began:.0f} s"

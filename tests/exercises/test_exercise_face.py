@@ -94,7 +94,7 @@ def test_progress_is_a_widget_that_says_the_same(right: Any) -> None:
     bars = [value for value in labels if isinstance(value, int)]
     words = [value.strip() for value in labels if isinstance(value, str)]
     assert words == [line.strip() for line in overview.text.splitlines() if line]
-    assert bars[0] == 1 and sum(bars) == 1
+    assert [one.number for one in all_sets()][bars.index(1)] == "02" and sum(bars) == 1
     bundle = overview._repr_mimebundle_()
     assert set(bundle) >= {"text/plain", "application/vnd.jupyter.widget-view+json"}
     assert bundle["text/plain"] == overview.text
@@ -157,7 +157,7 @@ def edit(path: Path) -> str:
 def test_start_copies_every_notebook_and_never_a_second_time_over_changes(work: Path) -> None:
     said = start().text
     assert names(work) == [f"{one.name}.ipynb" for one in all_sets()]
-    assert said.count("made ") == len(names(work))
+    assert said.count("made ") == len([*names(work), "capstone_server.py"])
     mine = edit(work / "02_messages.ipynb")
     start()
     assert (work / "02_messages.ipynb").read_text("utf-8") == mine
@@ -182,5 +182,5 @@ def test_reset_begins_one_notebook_again_and_keeps_the_old_one_beside_it(
 
 
 def test_reset_of_a_number_that_no_set_has_names_those_there_are() -> None:
-    with pytest.raises(ValueError, match="no set '99'; there are 02"):
+    with pytest.raises(ValueError, match=r"no set '99'; there are .*02, "):
         reset("99")

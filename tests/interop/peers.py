@@ -1,7 +1,8 @@
-"""Real servers of the older handshake, for the tests to drive: ``make peers`` installs them.
+"""Real servers of the older handshake, and MCP Inspector: ``make peers`` installs them.
 
 They go into build/peers, pinned by npm/package-lock.json and sqlite.txt. Nothing of them is
-committed, and nothing of theirs runs at install time.
+committed, and nothing of theirs runs at install time. npm/package.json holds Inspector's vite
+back: the newest one names an optional package that not every mirror has, and npm ci insists on it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ def npm() -> list[str]:
 
 
 def why_missing(server: str) -> str:
-    """Why ``server`` (a package of npm, or "sqlite") cannot be driven here; "" when it can."""
+    """Why ``server`` (a package of npm, or "sqlite") is of no use here; "" when it is."""
     if server == "sqlite":
         return "" if SQLITE.exists() else "mcp-server-sqlite is missing: make peers"
     if node() is None:
@@ -58,8 +59,14 @@ def command(server: str, *arguments: str) -> list[str]:
     return [str(node()), str(MODULES / server / "dist" / "index.js"), *arguments]
 
 
+def inspector(*arguments: str) -> list[str]:
+    """The words that start MCP Inspector's command line."""
+    script = MODULES / "inspector" / "clients" / "launcher" / "build" / "index.js"
+    return [str(node()), str(script), "--cli", *arguments]
+
+
 def install() -> None:
-    """Bring every server to build/peers.
+    """Bring all of them to build/peers.
 
     Raises: subprocess.CalledProcessError when npm or pip fails.
     """

@@ -64,8 +64,8 @@ async def test_a_long_document_is_cut_and_says_so() -> None:
 @pytest.mark.parametrize(
     ("uri", "why"),
     [
-        ("policy://returns/2026-09", "no template"),
-        ("order://a/b/notes", "no template"),
+        ("policy://returns/2026-09", "none of its templates"),
+        ("order://a/b/notes", "none of its templates"),
         ("returns", "scheme"),
         ("order://a b/notes", "blank"),
         ("order://a\u202eb/notes", "control"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -11,6 +12,7 @@ import pytest
 from nbformat import NotebookNode
 from sample import SAMPLE
 
+from notebooks import glossary
 from notebooks.build import HERE, WIDGET, BuildError, assemble, build
 
 
@@ -74,6 +76,15 @@ def test_cells_run_in_the_folder_of_the_notebooks(sample: NotebookNode) -> None:
     assert sample.cells[9].outputs[0].data["text/plain"] == repr(HERE.name)
 
 
+def test_a_cell_with_the_header_glossary_has_the_table_below_its_own_text(tmp_path: Path) -> None:
+    own = " [markdown] glossary\n# ## Glossary\n#\n# Every word."
+    shown, other = assemble(source(tmp_path, own, " [markdown]\n# b")).cells
+    assert shown.source == f"## Glossary\n\nEvery word.\n\n{glossary.table()}"
+    assert (shown.metadata, other.source) == ({}, "b")
+    links = re.findall(r"\]\(([^)]+)\)", shown.source)
+    assert links and all((HERE / link).exists() for link in links)
+
+
 def test_assembling_executes_nothing(sample_source: Path) -> None:
     assert {cell.get("execution_count") for cell in assemble(sample_source).cells} == {None}
 
@@ -84,6 +95,9 @@ def test_assembling_executes_nothing(sample_source: Path) -> None:
         (" include mini_agent.mcp.messages.nothing", "mini_agent.mcp.messages defines no nothing"),
         (" inclde mini_agent.mcp.messages.encode", "cannot read the header"),
         (' tag=["live"]', "cannot read the header"),
+        (" glossary", "cannot read the header"),
+        (" [markdown] glossary of terms", "cannot read the header"),
+        (" [markdown] include mini_agent.mcp.messages.encode", "cannot read the header"),
         (' tags=["nbval-skip"]', "both tags"),
         (' tags=["skip-execution"]', "both tags"),
     ],
