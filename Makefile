@@ -44,7 +44,7 @@ test: $(READY) ## run everything: ruff, mypy, pytest, nbval on each notebook
 conformance: $(SUITE_READY) ## the official conformance suite judges our client and our server
 	@$(PY) tests/conformance/run.py
 
-peers: $(PEERS_READY) ## install the older servers that tests/interop drives
+peers: $(PEERS_READY) ## install the older servers and the Inspector that tests/interop drives
 
 bench: $(BENCH_READY) ## our client measured beside others, then a minute of faults
 	@$(PY) tests/benchmarks/run.py $(BENCH_FLAGS)
@@ -92,7 +92,7 @@ $(SUITE_READY): $(READY)
 	@touch $@
 
 $(PEERS_READY): $(SUITE_READY) tests/interop/peers.py tests/interop/npm/package-lock.json tests/interop/sqlite.txt
-	@echo "Installing servers of the older handshake; this takes half a minute, once."
+	@echo "Installing older servers and MCP Inspector; this takes a minute, once."
 	@$(PY) tests/interop/peers.py
 	@touch $@
 

@@ -279,7 +279,7 @@ for result in (missing, down):
 # nothing says that the second may be better in a minute, and the first will not.
 
 # %% [markdown]
-# So each kind of refusal has a category: a code that stays the same, a sentence for the model,
+# So each kind of refusal has an error category: a code that stays the same, a sentence for the model,
 # `retryable` for the host. A `Refusal` is an exception that names one.
 
 # %%
@@ -744,7 +744,7 @@ for call_id, run in (("toolu_1", "run-7"), ("toolu_9", "run-7"), ("toolu_9", "ru
 # %% [markdown]
 # ### A whole round
 #
-# A model reads the order, then proposes a draft. Its amount and currency are those that the order has,
+# A model reads the order, then proposes a draft. Currency and amount (in minor units) are the order's,
 # and not those that somebody claimed.
 
 

@@ -21,7 +21,7 @@ The check runs each of them.
     hints=(
         "What does the database look for when a POST arrives? Only that decides.",
         "User and key together are unique there. The same two with the same draft give back what "
-        "is there, with another draft a refusal. And a draft moves no money: 42.50 stay refundable.",
+        "is there, with another draft a refusal. A draft moves no money: 42.50 stay refundable.",
         "Two drafts three times, one draft in all the others.",
     ),
 )
@@ -159,7 +159,7 @@ async def no_name(drafts):
 @TASK.part(
     "one key, and not the same draft",
     idea="A key is used up by a draft and by nothing else. With another amount it is refused, "
-    "since somebody means two things by one name; a refusal, though, wrote nothing and keeps no key.",
+    "since somebody means two things by one name. A refusal wrote nothing, and keeps no key.",
 )
 async def not_the_same(drafts):
     await compare(drafts, *ROWS[5:7])

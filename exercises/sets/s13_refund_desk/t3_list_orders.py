@@ -1,8 +1,10 @@
 """13.3: one more read in front of the order service."""
 
+import contextlib
 import json
+import logging
 
-from exercises.machine import Task, doing, expect, require
+from exercises.machine import Task, Unmet, doing, expect, require
 from fake_servers.core import Server
 from fake_servers.declare import Output, ToolFailure
 from fake_servers.declare import Tool as ServerTool
@@ -11,6 +13,7 @@ from fake_servers.refunds.categories import Refusal
 from fake_servers.refunds.schemas import FIRST
 from fake_servers.refunds.server import failure, shaped, told
 from fake_servers.validate import problems
+from mini_agent.errors import JsonRpcError
 from mini_agent.hosting.attempts import service_error
 from mini_agent.mcp import McpClient
 from mini_agent.types import ToolResult
@@ -161,11 +164,39 @@ def tool_of(list_orders, service=None):
     return tool
 
 
+class Noted(logging.Handler):
+    """Keeps the exceptions that a server logs, and lets nobody else print them."""
+
+    def emit(self, record):
+        self.error = record.exc_info[1] if record.exc_info else None
+
+
+@contextlib.contextmanager
+def noted():
+    log, handler = logging.getLogger("fake_servers"), Noted()
+    spread = log.propagate
+    log.addHandler(handler)
+    log.propagate = False
+    try:
+        yield handler
+    finally:
+        log.removeHandler(handler)
+        log.propagate = spread
+
+
 async def call(list_orders, service, **arguments):
-    """What a client gets of a server with that tool."""
+    """What a client gets of a server with that tool; its log, where it gets an internal error."""
     server = Server("refunds", tools=[tool_of(list_orders, service)])
-    async with McpClient(InMemoryTransport(server), server="refunds") as client:
-        return await client.call("list_orders", arguments)
+    client = McpClient(InMemoryTransport(server), server="refunds")
+    with noted() as log:
+        try:
+            return await client.call("list_orders", arguments)
+        except JsonRpcError as error:
+            inside = getattr(log, "error", None)
+            if isinstance(inside, NotImplementedError):
+                raise inside from error
+            came = f"JsonRpcError: {error}; in the server's log: {type(inside).__name__}: {inside}"
+            raise Unmet("a result, or a tool error", came) from error
 
 
 async def listed(list_orders, records, when, **arguments):
