@@ -16,16 +16,10 @@ CASES = {
     for name, case in section.items()
 }
 STARRED = [name for name, case in CASES.items() if case.get("star")]
-NOT_YET: dict[str, str] = {}
 FOUND = marked("case")
 
 
-def expected(name: str) -> list[pytest.MarkDecorator]:
-    """The mark of a case that waits for a module. Strict: covered, it turns red."""
-    return [pytest.mark.xfail(strict=True, reason=NOT_YET[name])] if name in NOT_YET else []
-
-
-@pytest.mark.parametrize("name", [pytest.param(name, marks=expected(name)) for name in CASES])
+@pytest.mark.parametrize("name", CASES)
 def test_the_case_has_a_test(name: str) -> None:
     assert name in FOUND, f"no test is marked case({name!r}): {CASES[name]['what']}"
 
@@ -36,7 +30,6 @@ def test_no_mark_names_a_case_that_is_not_there() -> None:
 
 def test_there_are_as_many_cases_as_there_were_and_each_is_one_sentence() -> None:
     assert (len(CASES), len(STARRED)) == (86, 17)
-    assert NOT_YET.keys() <= CASES.keys()
     assert [name for name, case in CASES.items() if not re.fullmatch(r"\S.+\.", case["what"])] == []
     assert len({case["what"] for case in CASES.values()}) == len(CASES)
 

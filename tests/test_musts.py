@@ -27,20 +27,11 @@ def rows(text: str) -> list[Must]:
 
 TEXT = (TESTS / "musts.md").read_text("utf-8")
 MUSTS = rows(TEXT)
-NOT_YET = {}
 FOUND = marked("must")
 SERVERS_OWN = re.compile(r"S\d\d")
 
 
-def expected(must: Must) -> list[pytest.MarkDecorator]:
-    """The mark of a rule that waits for a module. Strict: proven, it turns red."""
-    why = NOT_YET.get(must.id)
-    return [pytest.mark.xfail(strict=True, reason=why)] if why else []
-
-
-@pytest.mark.parametrize(
-    "must", [pytest.param(must, id=must.id, marks=expected(must)) for must in MUSTS]
-)
+@pytest.mark.parametrize("must", [pytest.param(must, id=must.id) for must in MUSTS])
 def test_the_rule_has_a_test_or_says_why_not(must: Must) -> None:
     if must.why_not:
         assert must.id not in FOUND, f"{must.id} has a test: take its reason out of musts.md"
@@ -60,4 +51,3 @@ def test_there_are_as_many_rules_as_there_were_and_each_is_one_sentence() -> Non
     assert {must.level for must in MUSTS} == {"MUST", "SHOULD"}
     sentences = [must.rule for must in MUSTS] + [must.why_not for must in MUSTS if must.why_not]
     assert [text for text in sentences if not re.fullmatch(r"\S.{8,}\.", text)] == []
-    assert set(NOT_YET) <= {must.id for must in MUSTS if not must.why_not}

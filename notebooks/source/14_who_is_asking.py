@@ -1347,10 +1347,14 @@ folder.cleanup()
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. A server answers 403 and names two scopes, of which Robin has one. What does `scopes_to_ask` give,
-#    and what if the client had forgotten what it asked before?
-# 2. Write `naive_code_in`, which compares only the state. Which of the three forged answers get through?
-# 3. Let the order service trust the MCP server, and take the user's name from a header. Which rows of the
-#    two tables of wrong callers change?
+# `exercises/14_who_is_asking.ipynb` has 4 tasks, each with a check that answers:
+#
+# - **14.1** Ten tokens: which door do they open? (warm-up, 8 minutes)
+# - **14.2** What does Robin's page ask for? (solid, 10 minutes)
+# - **14.3** Forge the way back (solid, 15 minutes)
+# - **14.4** Tell me when it is paid: an address from a stranger (demanding, 30 minutes)
+#
+# And one without: let the order service trust the MCP server, and take the user's name from a header.
+# Which rows of the two tables of wrong callers change?
 #
 # Next: **15, Which layer owns each failure?** An expired token was one of them. There are seven more.

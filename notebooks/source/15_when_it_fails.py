@@ -1078,11 +1078,13 @@ folder.cleanup()
 # %% [markdown]
 # ## Exercises and next
 #
-# 1. The order service answers 409 to a key that was used for another draft. Whose failure is that, and
-#    what may the host do?
-# 2. A field is renamed from `amount_minor` to `amount`. Which of the five tests notice, and how would
-#    you release it without breaking anybody?
-# 3. Give `wait_before_retry` a jitter. Where must its randomness come from, so that a test can still
-#    say what it waits?
+# `exercises/15_when_it_fails.ipynb` has 3 tasks, each with a check that answers:
+#
+# - **15.1** Once more? (warm-up, 8 minutes)
+# - **15.2** A field is renamed, and nobody breaks (solid, 15 minutes)
+# - **15.3** Settle it (demanding, 30 minutes)
+#
+# And one without: give `wait_before_retry` a jitter. Where must its randomness come from, so that a
+# test can still say what it waits?
 #
 # Next: **16, What if the loop had a place for them?** Resources and prompts, so far only counted.

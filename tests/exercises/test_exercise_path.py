@@ -1,4 +1,4 @@
-"""Notebooks 01 to 17 have exercises each."""
+"""Notebooks 01 to 17 have exercises each, and the instructor's plans name tasks that are there."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from exercises.build import README
 from exercises.machine.shelf import all_sets, set_names
 from notebooks.path import PATH
 
-NOT_WRITTEN = ("13_refund_desk", "14_who_is_asking", "15_when_it_fails")
 WANTED = [stop.name for stop in PATH if "01" <= stop.name[:2] <= "17"]
+NOT_WRITTEN: tuple[str, ...] = ()
 
 
 def expected(name: str) -> list[pytest.MarkDecorator]:

@@ -103,6 +103,7 @@ def the_packages_own():
 
 # -- the check ------------------------------------------------------------------------------------
 
+FIRST = 20  # seconds: the first desk of a process imports what a desk needs
 REFUND = {"order_id": "ord_4821", "amount_minor": 4250, "currency": "EUR"}
 POLICY = Policy([Rule("create_refund_draft", "allow", "refunds", "for this check")], default="deny")
 
@@ -157,14 +158,15 @@ async def a_round(KEY, desk, *given):
     "an answer is lost: one draft, and nobody hears of it",
     idea="A key makes a second call harmless; that it is so, somebody must say. A Fill that is not "
     "repeatable leaves the host no choice: it hands the model a perhaps.",
+    seconds=FIRST,
 )
 async def an_answer_is_lost(KEY):
     when = "the order service drafts, and its answer is lost"
     async with RefundDesk() as desk:
         desk.faults.plan("orders", "silent_after", method="POST")
         [told] = await a_round(KEY, desk, REFUND)
+        require("draft_1" in told, "the model is told of draft_1", came=told, when=when)
         expect([draft.draft_id for draft in desk.store.drafts()], ["draft_1"], when=when)
-    require("draft_1" in told, "the model is told of draft_1", came=told, when=when)
 
 
 @TASK.part(
@@ -172,15 +174,16 @@ async def an_answer_is_lost(KEY):
     idea="Each time it asks, a model makes a new id, and may write the same in another way. What "
     "is the same operation is for the host to say: the same run, the same arguments. JSON Schema "
     "takes 4250.0 for an integer, so both arrive.",
+    seconds=FIRST,
 )
 async def asked_again(KEY):
     must_equal(KEY, "the model asks again, under another id", id="toolu_9")
     must_equal(KEY, "the amount is 4250, then 4250.0", amount_minor=4250.0)
     turned = dict(reversed(REFUND.items()))
     async with RefundDesk() as desk:
-        await a_round(KEY, desk, REFUND, turned)
-        came = [draft.draft_id for draft in desk.store.drafts()]
-        expect(came, ["draft_1"], when="the arguments come again, in another order")
+        when = "the arguments come again, in another order"
+        for told in await a_round(KEY, desk, REFUND, turned):
+            require("draft_1" in told, "the model is told of draft_1", came=told, when=when)
 
 
 @TASK.part(
