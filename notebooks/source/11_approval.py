@@ -279,12 +279,14 @@ draw.chain(refused)
 
 # %%
 def naive_question(call):
-    return f"Allow {call.name} {call.input}?"
+    told = ", ".join(f"{name}={value}" for name, value in call.input.items())
+    return f"Allow {call.name}: {told}?"
 
 
 OVERRIDE, BACK = "\u202e", "\u202c"
 two = {"title": "Lunch", "note": f"free{OVERRIDE} ta tsop{BACK}", "id": "x" * 900 + " AND apt-3"}
-print(len(naive_question(ToolCall("1", "calendar_create", two))), "characters in one line")
+line = naive_question(ToolCall("1", "calendar_create", two))
+print(len(line), "characters in one line, U+202E among them:", OVERRIDE in line)
 
 # %% [markdown]
 # Two tricks are in it. The dangerous end comes after 900 letters, outside of the window. And U+202E
@@ -439,7 +441,8 @@ grants.give(yes, "ask")
 print(grants.take(other), grants.take(same), grants.take(same))
 
 # %% [markdown]
-# The other arguments find nothing. The same ones find it once.
+# The other arguments find nothing. The same ones find it once: `ask` is what the policy had said,
+# and is kept with the yes.
 
 # %% [markdown]
 # ## `Host`: the policy at the door, the grant at the send
@@ -521,8 +524,8 @@ print(sorted(calendar.appointments))
 # %% [markdown]
 # ### The tool itself changes
 #
-# The same minute, and the server gets a new release: `calendar_delete` is still called that, and now
-# takes a whole day. The pin that was approved is no longer the tool's.
+# The same minute, and the server gets a new release: `calendar_delete` keeps its name, and its
+# description now speaks of a whole day. The pin that was approved is no longer the tool's.
 
 # %%
 from dataclasses import replace
@@ -543,7 +546,7 @@ print(len(calendar.appointments), "appointments")
 
 # %% [markdown]
 # Nothing was sent. The host had listed the tools once more, after the person's yes and before the call,
-# and compared. Who approved the old tool is asked again about the new one.
+# and compared. In the next run the new tool is the one that a person is asked about.
 
 # %% [markdown]
 # ## What this does not do

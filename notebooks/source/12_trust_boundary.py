@@ -151,8 +151,8 @@ catalogue = await review(client)
 print(catalogue.table().split("\n\n")[0])
 
 # %% [markdown]
-# "It says", "unproven": the third column is the server's own claim. The table tells whose word each
-# line rests on, so that nobody takes it for a fact.
+# "It says", "unproven": that is the server's own claim. The fourth column tells whose word each line
+# rests on, so that nobody takes a claim for a fact.
 
 # %% [markdown]
 # ## A claim is not a proof
@@ -174,8 +174,8 @@ print("left:", sorted(hostile.calendar.appointments))
 
 # %% [markdown]
 # Nothing in the protocol stops it from lying, and the revision says so: annotations from a server that
-# you do not trust are to be treated as untrusted. So a policy never reads them. The review shows them,
-# a person decides.
+# you do not trust are to be treated as untrusted. So no call is allowed on their word. The review shows
+# them, a person decides.
 #
 # Specification: server/tools, "Tool", on annotations.
 
@@ -203,12 +203,17 @@ for item in suspicious.items:
         print(f"{visible(item.name)[:16]:<16} {told[:92]}")
 
 # %% [markdown]
-# A smoke detector, not a lock. It knows some patterns, and whoever attacks can read them too. An empty
-# list proves nothing, and `calendar_overview` shows it: its lie is not on this list.
+# A smoke detector, not a lock. It knows some patterns, and whoever attacks can read them too. No finding
+# proves nothing: `calendar_overview` is not on this list, and lies.
 
 # %%
 liar = suspicious.item("calendar_overview")
 print("findings:", liar.findings, "· proposed:", liar.proposed)
+print("as a rule:", suspicious.policy().decide("agenda", "calendar_overview").decision)
+
+# %% [markdown]
+# An allow that is only proposed rests on the server's word. As long as nobody has decided, `policy`
+# makes an ask of it.
 
 # %% [markdown]
 # ## A tool that changes afterwards
@@ -256,8 +261,8 @@ for change in pins.changes("agenda", await client.list_tools()):
 
 # %% [markdown]
 # When does a host look again? Before each call that a person has approved. For a tool that a rule allows
-# it waits until the server tells of a change, or until its list has expired. So a server that promises a
-# day and lies is found out a day later: allow little.
+# it waits until the server tells of a change, or until its list has expired. A server that says its list
+# is good for a day, and changes it, is found out a day later. So allow little.
 
 # %% [markdown]
 # A host that has pins shows the model only what was reviewed. Here two of the calendar's tools were,
@@ -318,13 +323,13 @@ for run in (bare, behind_a_host):
     print(f"{run.__name__}: {reached} calls reached the server, {left} appointments left")
 
 # %% [markdown]
-# Each row of this table is one attack, and which of our layers owns it. `tests/test_hostile_input.py`
-# runs each of them against both.
+# Of thirteen calls the adapter stopped one, whose arguments broke its schema. The host stopped all.
+# `tests/test_hostile_input.py` tries each row of this table:
 #
 # | attack | stopped by | what is left |
 # |---|---|---|
 # | orders in a result, an error, a description | the policy, at the act | the model has read them |
-# | a lying annotation | the policy: it reads none | a person may believe it |
+# | a lying annotation | the policy: none makes it allow | a person may believe it |
 # | a borrowed name | the host: names carry its own name for the server | |
 # | a tool that changed | the pin | what a server does behind an unchanged tool |
 # | hidden characters | the card and the review: they are spelt out | the model sees them |
@@ -345,8 +350,8 @@ print("…")
 # %% [markdown]
 # ## Fifty megabytes
 #
-# A result that is too long is an attack as well, on memory and on the bill. What is cut is said, or the
-# model takes a part for the whole.
+# A result that is too long is an attack as well, on memory and on the bill. `export` sends fifty
+# megabytes; two are enough here. What is cut is said, or the model takes a part for the whole.
 
 # %%
 client = McpClient(InMemoryTransport(Hostile(size=2_000_000).server))
@@ -361,8 +366,8 @@ print(len(text), "characters:", text[-36:].strip())
 # knows nothing of the call during which the program died.
 
 # %% [markdown]
-# So each call has three records. The decision. The intent, on the disk before anything is sent. The
-# outcome.
+# So a call that runs has three records. The decision. The intent, on the disk before anything is sent.
+# The outcome. A call that is denied has the first.
 
 # %% tags=["covers-pending-call-recorded", "covers-decision-and-result-recorded"]
 import tempfile
@@ -378,8 +383,8 @@ for record in read_audit(path):
     print(f"{record.kind:<9} {record.tool:<16} {record.outcome or '-':<9} {record.reason}")
 
 # %% [markdown]
-# One record in full, without the times. It names the revision spoken, the server's release and the hash
-# of the tool, since "calendar_delete" alone may have been three different tools by then.
+# What else stands in the last of them: the revision spoken, the server's release and the hash of the
+# tool, since "calendar_delete" alone may have been three different tools by then.
 
 # %%
 record = read_audit(path)[-1]
@@ -391,7 +396,7 @@ print(f"{'schema_hash':<17} {record.schema_hash[:12]}…")
 # ### A crash between the two
 #
 # An intent without an outcome is a call that may have acted, and of which nobody here knows the end.
-# `unfinished` finds it. Here the last line is missing, and half a line stands in its place.
+# `unfinished` finds it. Here the file ends within the outcome of the deletion: half a line is left.
 
 # %%
 lines = path.read_bytes().splitlines(keepends=True)
@@ -434,7 +439,7 @@ def other_channel(record, error):
 
 log = AuditLog(Path(folder.name), on_lost=other_channel)
 await monday(calendar_server(), policy, scripted([True] * 3), audit=log)
-print(elsewhere)
+print(len(elsewhere), "records, the first three:", *elsewhere[:3])
 folder.cleanup()
 
 # %% [markdown]
@@ -453,13 +458,14 @@ folder.cleanup()
 import textwrap
 
 checklist = catalogue.to_markdown()
-questions = checklist.split("## Ten questions before connecting")[1].strip().splitlines()
+questions = checklist.split("## Ten questions before connecting")[1].strip()
+questions = questions.replace("**", "").replace("\\", "").splitlines()
 for line in questions[:6]:
-    print(*textwrap.wrap(line.replace("**", ""), 96, subsequent_indent="   "), sep="\n")
+    print(*textwrap.wrap(line, 96, subsequent_indent="   "), sep="\n")
 
 # %% tags=["covers-review-what-is-audited", "covers-review-how-revoked", "covers-review-when-down-or-compromised"]
 for line in questions[6:]:
-    print(*textwrap.wrap(line.replace("**", ""), 96, subsequent_indent="   "), sep="\n")
+    print(*textwrap.wrap(line, 96, subsequent_indent="   "), sep="\n")
 
 # %% [markdown]
 # ## You decide
@@ -484,7 +490,8 @@ mine = mine.decide("calendar_delete", "deny", why="Nobody here can bring an appo
 mine = mine.answer(3, "A service account of the team; the server is not told who asks.")
 for rule in mine.policy().rules:
     print(f"{rule.tool:<16} {rule.decision:<6} {rule.why}")
-print(mine.to_markdown().split("## What it returns")[1].split("##")[0].strip())
+returned = mine.to_markdown().split("## What it returns")[1].split("##")[0]
+print(textwrap.fill(returned.strip(), 96, subsequent_indent="      "))
 
 # %% [markdown]
 # That is acceptance item 3: for each tool a decision with its own reason, and every returned text

@@ -12,7 +12,7 @@ from mini_agent import draw
 draw.layers(lit="server")
 
 # %% [markdown]
-# For twelve notebooks the lit layer was somebody else's. In this one we write it.
+# For twelve notebooks the server was somebody else's. In this one we write it.
 
 # %% [markdown]
 # ## Seven words
@@ -86,8 +86,8 @@ async def naive_get_order(arguments, context):
 
 
 # %% [markdown]
-# `Server` has answered in every notebook so far. It takes tools and resources as declarations: a name,
-# a sentence, a function.
+# `Server` has answered us since notebook 01. It takes tools and resources as declarations: a name, a
+# sentence, a function.
 
 # %%
 from fake_servers.core import Server
@@ -178,7 +178,7 @@ print(problems(ORDER_IN, {"order_id": "ord_4821", "fields": "*"}))
 # ## Step 4 · A result for the next decision
 #
 # What does the model decide next? Whether to propose a refund, and of how much. Five fields help with
-# that.
+# that. `FIRST` holds the schemas of the finished server's first release.
 
 # %% tags=["covers-result-for-the-next-decision"]
 from fake_servers.refunds.schemas import FIRST
@@ -192,7 +192,8 @@ for name in upstream:
 # nothing, and it would stand in a conversation, in its logs and at the model's provider.
 
 # %% [markdown]
-# The finished tool declares both ends, and both are closed. Ours for the arguments is the desk's too.
+# The finished tool declares what it takes and what it returns, and both are closed. What it takes is
+# our `ORDER_IN`.
 
 # %% tags=["covers-order-tool-has-both-schemas", "covers-build-4-result-schema"]
 assert FIRST.order_in == ORDER_IN
@@ -298,7 +299,8 @@ for code, category in CATEGORIES.items():
 # %% [markdown]
 # ### `failure`, `told`: a refusal becomes a tool error
 #
-# It travels as JSON in the text of an `isError` result, since that has no structured content.
+# It travels as JSON in the text of an `isError` result. As structured content it would have to fit the
+# output schema, which describes an order.
 
 # %%
 from collections.abc import Awaitable
@@ -488,8 +490,8 @@ print(record["account_id"], record["customer"])
 # know: the server asked, and the server may.
 
 # %% [markdown]
-# So the finished server acts for nobody but the user whose token came with the request. It is made anew
-# for each, and exchanges that token for one that the order service takes.
+# So the finished server acts for nobody but the user whose token came with the request. It exchanges
+# that token, for each request, for one that the order service takes.
 
 # %% tags=["covers-build-7-carry-identity"]
 desk.traffic.clear()
@@ -529,8 +531,8 @@ print(answer.status_code, "the same as in step 1:", answer.json() == upstream)
 # %% [markdown]
 # ## Read before write
 #
-# A read that goes wrong is asked again. A write that goes wrong has happened. So we add the write when
-# three things are true of the read, and we look instead of hoping.
+# A read that goes wrong is asked again. A write that goes wrong may have happened. So we add the write
+# when three things are true of the read, and we look instead of hoping.
 
 # %%
 from mini_agent.trace import Trace
@@ -681,7 +683,7 @@ for tool in refunds.tools:
 
 # %% [markdown]
 # The host also gives one argument in the model's place. That is a `Fill`, and this one is the operation
-# key. `repeatable` says what it is good for.
+# key. `repeatable` says what it is good for: with it, the same call made twice acts once.
 
 # %%
 from mini_agent.hosting.fills import operation_key
@@ -722,7 +724,7 @@ async with host_of(desk, scripted([])) as host:
 # ### `_key`: the same call, the same key
 #
 # It is made of the user, the run and the call. A random one would be another each time, and no key at
-# all. `_whole` makes 4250 of 4250.0.
+# all. `of` may name the arguments that count; None means all. `_whole` makes 4250 of 4250.0.
 
 # %%
 import hashlib

@@ -46,15 +46,18 @@ url = await desk.start()
 print(url, desk.orders_url, desk.issuer_url, sep="\n")
 
 # %% [markdown]
-# A client with no token wants to read an order of Robin's customer.
+# A client with no token wants to read an order of Robin's customer, and then only the list of tools.
 
 # %% tags=["covers-http-needs-authentication"]
+from textwrap import fill
+
 OWN = {"order_id": "ord_4821"}
 nobody = McpClient(HttpTransport(url, client=desk.client()), server="refunds")
-try:
-    await nobody.call("get_order", OWN)
-except AuthorizationError as error:
-    print(error.status, error)
+for asking in (nobody.call("get_order", OWN), nobody.list_tools()):
+    try:
+        await asking
+    except AuthorizationError as error:
+        print(fill(str(error), 100, subsequent_indent="    "))
 
 # %% [markdown]
 # The server does not know who is asking, so it says nothing about orders, and does not even list its
@@ -95,8 +98,8 @@ for name, value in desk.traffic[0].claims.items():
 # %% [markdown]
 # ### It goes anywhere
 #
-# The same HTTP client also asks for the weather, at a site of a stranger. The stranger is curious about
-# headers.
+# The same HTTP client also asks for the weather, at a site of a stranger. The stranger keeps the header,
+# and then uses what was in it.
 
 # %%
 from starlette.responses import JSONResponse, RedirectResponse
@@ -154,7 +157,7 @@ fooled = HttpTransport("https://tools.example/mcp", client=desk.client(token))
 try:
     await McpClient(fooled).connect()
 except McpError as error:
-    print(error)
+    print(fill(str(error), 100))
 print("tokens that the stranger has:", len(kept))
 
 # %% [markdown]
@@ -240,8 +243,8 @@ for resource, server in ((url, url), ("https://refunds.example", url), (url, BAD
     print(f"{resource:<28} for {server:<28} {covers(resource, server)}")
 
 # %% [markdown]
-# A document speaks for the server that it was found at, or for a part of that server's path. It cannot
-# speak for another one. `parse_resource` asks `covers` and stops there.
+# A document may name the server that it was found at, or the beginning of that server's address. It
+# cannot speak for another one. `parse_resource` asks `covers` and stops there.
 
 # %% tags=["covers-issuer-and-audience-confirmed"]
 from mini_agent.mcp.addresses import Reach, Unusable
@@ -265,9 +268,8 @@ except Unusable as why:
 # Discovery".
 
 # %% include mini_agent.mcp.auth_metadata.issuer_metadata_urls
-[place, *others] = issuer_metadata_urls(desk.issuer_url)
-print(place)
-print(*issuer_metadata_urls("https://auth.example/shop"), sep="\n")
+[place, other] = issuer_metadata_urls(desk.issuer_url)
+print(place, other, "", *issuer_metadata_urls("https://auth.example/shop"), sep="\n")
 
 # %%
 document = (await web.get(place)).json()
@@ -277,7 +279,7 @@ print(issuer.authorization_endpoint, issuer.token_endpoint, issuer.code_challeng
 
 # %% [markdown]
 # `parse_issuer` believes a document only about the issuer that was asked for, letter by letter. And an
-# address in it must be https, since a password is going to be typed there.
+# address in it must be https, since a password, a code or a token is going to be sent there.
 
 # %%
 BENT = {"issuer": "https://auth.example/", "token_endpoint": "http://auth.example/token"}
@@ -310,8 +312,9 @@ print(scopes_to_ask(None, None))
 # %% [markdown]
 # ### 5 · Who are we to it? `way_to_register`
 #
-# Robin will be asked "may this program do that?". So the program needs a client id. There are three
-# ways to one, and an order.
+# Robin will be asked "may this program do that?". So the program needs a client id. Three ways, in this
+# order: it was given one beforehand; its id is the address of a document about itself; it asks for one
+# on the spot.
 #
 # Specification: basic/authorization/client-registration.
 
@@ -416,11 +419,11 @@ for case, change in FORGED.items():
     try:
         code_in(f"{BACK}?{query}", pending)
     except AuthorizationError as error:
-        print(f"{case}: {error}")
+        print(fill(f"{case}: {error}", 100, subsequent_indent="    "))
 
 # %% [markdown]
-# The second is the trick of a server that we also use: it sends Robin on to the desk's page, and hopes
-# that we bring it the desk's code. We notice, because we wrote down whom we asked.
+# The second is how a trick shows: a server that we ask sends Robin on to another one's page, and hopes
+# that we bring it that one's code. We notice, because we wrote down whom we asked.
 
 # %% [markdown]
 # ### 8 · A token for this server
@@ -534,8 +537,10 @@ await robin.call("get_order", OWN)
 print(auth.issuer, auth.scopes)
 
 # %% [markdown]
-# A drawing of what went over the desk's network. The next three cells are only the pen: an arrow for each
-# request, what it was, how it ended, and whose token it carried.
+# `offline_access` is the scope for a refresh token, asked for where the authorization server lists it.
+#
+# Now a drawing of what went over the desk's network. The next three cells are only the pen: an arrow for
+# each request, what it was, how it ended, and whose token it carried.
 
 # %%
 from mini_agent.drawing.canvas import BOLD, NEUTRAL, PALE, PROTOCOL, WHITE, Canvas, breadth
@@ -655,7 +660,7 @@ for to, claims in said.items():
 
 # %% [markdown]
 # The model knows nothing, so it can give nothing away. The host knows a name, and writes it down with the
-# call. The client holds a token that it cannot read. Server and service each see Robin, by a token of
+# call. The client holds a token that it does not read. Server and service each see Robin, by a token of
 # their own.
 
 # %%
@@ -671,7 +676,7 @@ drawn(desk.traffic)
 # %% [markdown]
 # ### Two names that must be one
 #
-# The host has a user, and the token has a subject. The client cannot read the token, so nobody compares
+# The host has a user, and the token has a subject. The client does not read the token, so nobody compares
 # the two. Somebody builds Kim's host on Robin's client.
 
 # %%
@@ -803,8 +808,9 @@ for case, options in WRONG.items():
 # order service can know that.
 
 # %% [markdown]
-# A 401 or 403 is an exception for the host, and the model hears nothing of it. `ORDER_NOT_FOUND` is a
-# result that the model reads. It says the same of an order that does not exist, so it gives nothing away.
+# A 401 or 403 is an exception for the host; of a model's call, the conversation keeps no more than that
+# the tool failed. `ORDER_NOT_FOUND` is a result that the model reads. It says the same of an order that
+# does not exist, so it gives nothing away.
 
 # %% [markdown]
 # ### The service believes nobody in front of it
@@ -863,8 +869,9 @@ for _ in range(2):
     try:
         await reader.call("create_refund_draft", REFUND)
     except AuthorizationError as error:
-        print(error)
+        print(fill(str(error), 100, subsequent_indent="    "))
 print("Robin was asked", len(desk.authorization.consents) - asked_before, "times")
+print("and may still read:", not (await reader.call("get_order", OWN)).is_error)
 desk.authorization.withheld = set()
 
 # %% [markdown]
@@ -1009,7 +1016,7 @@ print("in five minutes:  ", (await narrow.get(order)).status_code)
 
 # %% [markdown]
 # One thing, at one place, for five minutes. And only this server may exchange at all: the agent, which
-# holds Robin's token as well, is not let.
+# holds Robin's token as well, is refused.
 
 # %%
 EXCHANGE = {
@@ -1101,7 +1108,7 @@ for attempt in ("https://orders.example.evil.example/", "https://orders.example@
 
 # %% [markdown]
 # Both lead to whoever owns `evil.example`. The other check that comes to mind is a list of bad addresses.
-# But one address has many spellings, and each of these connects to the same machine, this one.
+# But one address has many spellings, and each of these means the same machine, this one.
 
 # %%
 from fake_servers.refunds.addresses import is_public, literal, within
@@ -1224,7 +1231,7 @@ for client_id in ("https://169.254.169.254/agent.json", "https://orders.example/
     try:
         await desk.browse(page.replace("client_id=refund-agent", f"client_id={client_id}"))
     except RuntimeError as error:
-        print(error)
+        print(fill(str(error), 100, subsequent_indent="    "))
 
 # %% [markdown]
 # ### And our own client

@@ -75,7 +75,7 @@ def hops(desk):
 
 
 # %% [markdown]
-# One good call, from a client with nothing above it. `bare` makes such a client; its token is robin's.
+# One good call, from a client with nothing above it. `bare` makes such a client; its token is Robin's.
 # Two services had a part in the call.
 
 # %%
@@ -91,12 +91,12 @@ ORDER = {"order_id": "ord_4821"}
 async with RefundDesk() as desk:
     result = await bare(desk).call("get_order", ORDER)
     hops(desk)
-print(result.structured_content)
+print(result.structured_content["order_id"], result.structured_content["status"])
 
 # %% [markdown]
 # ## The host
 #
-# It acts for robin, reads and drafts without asking, and fills in the operation key. Waiting is a
+# It acts for Robin, reads and drafts without asking, and fills in the operation key. Waiting is a
 # function that we hand in: this one writes the seconds down and does not wait.
 
 # %%
@@ -187,6 +187,8 @@ async def experiment(name, *turns, plan=(), release="1.0.0", show=hops, **option
 # What the model read is in the trace: the last result, or the marker that stands for an exception.
 
 # %%
+from textwrap import fill
+
 from mini_agent.calls import FAILED
 
 
@@ -196,7 +198,7 @@ def model_saw(run):
     return told[-1].get("content", FAILED)
 
 
-print(model_saw(await experiment("all is well", call("get_order", ORDER))))
+print(fill(model_saw(await experiment("all is well", call("get_order", ORDER))), 100))
 
 # %% [markdown]
 # ## Arguments that do not fit
@@ -238,7 +240,7 @@ async def unguarded(name, arguments, **claims):
 
 
 # %% tags=["covers-failure-invalid-arguments"]
-print(model_saw(await unguarded("arguments, unguarded", {"order_id": "4821"})))
+print(fill(model_saw(await unguarded("arguments, unguarded", {"order_id": "4821"})), 100))
 
 # %% [markdown]
 # Two owners, on purpose. The host spares a request. The server protects its service from every host,
@@ -255,19 +257,19 @@ print(model_saw(await unguarded("arguments, unguarded", {"order_id": "4821"})))
 # %% tags=["covers-failure-wrong-token"]
 run = await unguarded("token of another server", ORDER, audience="https://orders.example")
 print(type(run.error).__name__, run.error.status, "· may have acted:", run.error.may_have_acted)
-print(run.error.challenge.partition(", ")[2])
+print(fill(run.error.challenge.partition(", ")[2], 100))
 draw.chain(run.trace)
 
 # %% [markdown]
 # Status 401, with the reason in a header. The server refused before it looked at the call. The model is
-# not told any of this: it has no tokens.
+# not told why: it has no tokens.
 #
 # Specification: basic/authorization, "Error Handling".
 
 # %% [markdown]
 # ### Expired, with somebody to get another
 #
-# `OAuth` of notebook 14 signs robin in. An hour passes at the desk. Our client's clock stands still, so
+# `OAuth` of notebook 14 signs Robin in. An hour passes at the desk. Our client's clock stands still, so
 # it believes that its token is good.
 
 # %%
@@ -292,7 +294,7 @@ async with RefundDesk() as desk:
         run.error = await ask_host(host, run.trace, [call("get_order", ORDER)])
     run.traffic = list(desk.traffic)
     hops(desk)
-print(model_saw(run))
+print(fill(model_saw(run), 100))
 
 # %% [markdown]
 # The server said no, and where to go. The client fetched another token with its refresh token, and sent
@@ -309,7 +311,7 @@ print([event.what for event in run.trace.events if event.layer == "loop"])
 # %% [markdown]
 # ## Somebody else's order
 #
-# The token is good, and it is robin's. `ord_7001` belongs to kim. `ord_9999` belongs to nobody.
+# The token is good, and it is Robin's. `ord_7001` belongs to Kim. `ord_9999` belongs to nobody.
 
 # %% tags=["covers-failure-no-access"]
 for name, order in (("no access", "ord_7001"), ("no order", "ord_9999")):
@@ -357,8 +359,8 @@ async with RefundDesk() as desk:
 # %% [markdown]
 # ### `wait_before_retry`: which errors are worth it
 #
-# Refused connections always: nothing was sent. The others only where the call is `safe` to make twice.
-# What the server asks for goes before our own pause.
+# Refused connections always: nothing was sent. A cut, a timeout or a busy server (429, 5xx) only where
+# the call is `safe` to make twice; the rest never. A longer wait that the server asks for replaces ours.
 
 # %%
 from mini_agent.errors import ConnectFailed, RequestTimeout, TransportClosed
@@ -405,8 +407,8 @@ print("waited:", waited)
 draw.sequence(run.trace, call="toolu_1")
 
 # %% [markdown]
-# Two requests with two ids, one call of the model. It waited a second because the gateway asked for
-# one, in `Retry-After`.
+# Two requests with two ids, one call of the model. Our own pause is half a second. It waited a whole
+# one because the gateway asked for that, in `Retry-After`.
 
 # %% [markdown]
 # ### Down for good
@@ -440,7 +442,7 @@ await experiment("service down", call("get_order", ORDER), plan=[BEHIND])
 print()
 REFUNDED = {"order_id": "ord_4822", "amount_minor": 100, "currency": "EUR"}
 run = await experiment("nothing to refund", call("create_refund_draft", REFUNDED))
-print(model_saw(run))
+print(fill(model_saw(run), 100))
 
 # %% [markdown]
 # The first was tried again and the model never knew. The second was not, though this call carries a key
@@ -484,7 +486,7 @@ async with RefundDesk() as desk:
 # ### `safe`: what counts as evidence
 #
 # The host's key is the same for the same call in the same run (notebook 13). Its Fill says
-# `repeatable`. This is the end of the host's way of a call, and all the evidence that it takes:
+# `repeatable`. These are the last two lines of the host's `Gate.execute`, and all the evidence it takes:
 
 # %% tags=["covers-writes-retry-only-with-a-key"]
 import inspect
@@ -500,7 +502,7 @@ print("KEY:", KEY.argument, "· repeatable:", KEY.repeatable)
 # %% tags=["covers-failure-timeout-after-write", "covers-writes-retry-only-with-a-key"]
 LOST = ("orders", "silent_after", {"method": "POST"})
 run = await experiment("timeout after a write", call("create_refund_draft", DRAFT), plan=[LOST])
-print(model_saw(run))
+print(fill(model_saw(run), 100))
 print(len(run.drafts), "draft")
 draw.sequence(run.trace, call="toolu_1")
 
@@ -629,7 +631,7 @@ draw.chain(run.trace)
 
 # %% tags=["covers-failure-malformed-response"]
 record = read_audit(path)[-1]
-print(record.kind, "·", record.outcome, "·", record.reason)
+print(fill(f"{record.kind} · {record.outcome} · {record.reason}", 100))
 print(record.server_release, "·", record.protocol_version, "·", record.schema_hash[:12])
 
 # %% [markdown]
@@ -681,7 +683,7 @@ nods = scripted([True])
 run = await experiment(
     "hostile, approved", call("get_order", STRANGER), believes, policy=careful, approver=nods
 )
-print(model_saw(run))
+print(fill(model_saw(run), 100))
 
 # %% [markdown]
 # ## A schema that changed
@@ -759,7 +761,8 @@ print(tests.old_valid[0].arguments)
 # %% [markdown]
 # ### Test 2: calls that are right now
 #
-# All fields, only those that are required, and one field at a time with another value that it may have.
+# All fields; only those that are required, which under 2.0.0 is the same call; and one field at a time
+# with another value that it may have.
 
 # %% tags=["covers-schema-test-new-valid"]
 show(tests.new_valid)
@@ -940,7 +943,7 @@ for name in ("unavailable", "hostile text", "malformed"):
 
 
 # %%
-import textwrap
+from textwrap import shorten
 
 
 def stated(run):
@@ -951,7 +954,7 @@ def stated(run):
 
 def in_a_word(run):
     said = stated(run)
-    short = textwrap.shorten(model_saw(run), 24, placeholder=" …")
+    short = shorten(model_saw(run), 24, placeholder=" …")
     return said.get("draft_id") or said.get("order_id") or said.get("code") or short
 
 

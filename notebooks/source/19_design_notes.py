@@ -51,7 +51,7 @@ for path in sorted(example.iterdir()):
 # ## Your service
 #
 # Ours is a mail server with three tools. Put your own in their place: name, one sentence, what it takes.
-# You need no running server. If you have one, the last section reads its list instead.
+# You need no running server. If you have one, "Now yours" below reads its list instead.
 
 # %%
 from mini_agent.mcp import McpTool
@@ -82,7 +82,8 @@ EXAMPLES = {
 # %% [markdown]
 # ## The first version says what is missing
 #
-# We review the list, write the notes as they are, and ask.
+# `review_of` is the review of notebook 12 for a list that is at hand. We review ours, write the notes as
+# they are, and ask.
 
 # %%
 import tempfile
@@ -97,7 +98,7 @@ print(accept(draft))
 
 # %% [markdown]
 # The drawings and the tests are there, made for your tools. What nobody can make for you is the rest:
-# what the service is for, and what you decide.
+# what the service is for, what you decide, and what your host does about each failure.
 
 # %% [markdown]
 # ## Decide
@@ -114,8 +115,8 @@ decided = decided.decide("mail_delete", "deny", why="Nobody has needed it so far
 print(decided.table().split("\n\n")[0])
 
 # %% [markdown]
-# Some of the ten questions only you can answer. An open one is no disgrace: it stays in the notes, and
-# says open.
+# The review also asks ten questions, as in notebook 12, and some only you can answer. An open one is no
+# disgrace: it stays in the notes, and says open.
 
 # %%
 decided = decided.answer(3, "A token of the signed-in user, exchanged for one of the mail service.")
@@ -128,17 +129,17 @@ print("open:", still_open)
 # %% [markdown]
 # ## Who owns each failure
 #
-# Eight rows. Owner and answer are the field's; the last column is yours. "We retry" is no answer for a
-# letter that may have been sent.
+# Eight failures, each with its owner and the usual answer; notebook 15 runs them all. What your service
+# does comes after it. "We retry" is no answer for a letter that may have been sent.
 
 # %%
 notes = Notes(decided, "Letters for the support team.", "The mail team.", EXAMPLES)
 for row in notes.failures:
-    print(f"{row.what:<26} {row.owner:<16} {row.answer}")
+    print(f"{row.what} · {row.owner}\n    {row.answer}")
 
 # %%
 OURS = {
-    "invalid arguments": "The schema takes three texts; anything else is refused here.",
+    "invalid arguments": "Each argument is a text; anything else is refused here.",
     "expired or foreign token": "Signed in again, once; then the run ends.",
     "user without access": "The box of somebody else looks like an empty one.",
     "server unavailable": "Only mail_search is tried again, twice.",
@@ -177,8 +178,8 @@ print(text[text.index("def test_a_transport_that") :])
 # %% [markdown]
 # ## What it refuses
 #
-# A check that always says yes is worth nothing. Here are five ways to fool it, each on a copy, and its
-# answers.
+# A check that always says yes is worth nothing. Here are five ways to fool it. First, on copies: one
+# reason for two tools, "fine" as the reason of an allow, a drawing that lost its protocol error.
 
 # %%
 import shutil

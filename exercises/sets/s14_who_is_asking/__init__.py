@@ -5,6 +5,6 @@ from exercises.machine import Set
 SET = Set(
     "14_who_is_asking",
     "Whose identity travels?",
-    "A token is good at one place, an answer to one request, a name at one address. Say where, "
-    "forge what a careless client takes, and guard the way out.",
+    "A token is good at one place and for one thing, and an answer for one request. Say where and "
+    "for what, forge what a careless client takes, and guard the way out.",
 )

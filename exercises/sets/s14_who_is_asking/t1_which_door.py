@@ -16,9 +16,10 @@ TASK = Task(
     section="Who you are, and what you may",
     text="""
 Somebody holds a token and wants to read `ord_4821`, an order of Robin's customer. They try it at
-the MCP server, with `get_order`, and at the order service itself. Say for each token where the order
-is read: `"MCP server"`, `"order service"`, `"neither"` or `"both"`. What is not said is as it should
-be: Robin's, signed by the issuer, in time, with the scope `orders:read`.
+the MCP server, with `get_order`, and at the order service itself. Say for each token where the
+order is read: `"MCP server"`, `"order service"`, `"neither"` or `"both"`.
+
+What is not said is as it should be: Robin's, signed by the issuer, in time, for `orders:read`.
 
 The check then tries each at both doors.
 """,

@@ -1,4 +1,4 @@
-"""14.3: where a server may be sent by somebody who gives it an address."""
+"""14.4: where a server may be sent by somebody who gives it an address."""
 
 import httpx
 
@@ -7,7 +7,7 @@ from fake_servers.refunds.addresses import is_public, literal
 from fake_servers.refunds.outbound import DestinationRefused
 
 TASK = Task(
-    "14.3",
+    "14.4",
     "Tell me when it is paid: an address from a stranger",
     level="demanding",
     minutes=30,

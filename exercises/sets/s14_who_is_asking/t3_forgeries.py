@@ -1,4 +1,4 @@
-"""14.2: forge the address that comes back, so that every careless client takes one."""
+"""14.3: forge the address that comes back, so that every careless client takes one."""
 
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
@@ -7,7 +7,7 @@ from mini_agent.errors import AuthorizationError
 from mini_agent.mcp.auth_code import Pending, code_in
 
 TASK = Task(
-    "14.2",
+    "14.3",
     "Forge the way back",
     level="solid",
     minutes=15,
