@@ -26,9 +26,11 @@ SOAK_SECONDS ?= 60
 help:
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-lab: $(READY) ## open JupyterLab on your own copy of the first notebook
+lab: $(READY) ## open JupyterLab on your own copies, at the first notebook
 	@$(PY) -m mini_agent.workbook
-	@$(PY) -m jupyterlab $(QUIET_LAB) $(LAB_FLAGS) work/notebooks/00_start_here.ipynb
+	@$(PY) -m exercises
+	@$(PY) -m jupyterlab $(QUIET_LAB) --ServerApp.root_dir='$(CURDIR)/work' \
+	  --LabApp.default_url=/lab/tree/notebooks/00_start_here.ipynb $(LAB_FLAGS)
 
 exercises: $(READY) ## your own copies of the exercises, in work/exercises
 	@$(PY) -m exercises

@@ -111,7 +111,8 @@ def guard(policy: Policy, approver: Approver | None = None, *, server: str = "")
 async def obey(rule: Rule, approver: Approver | None, call: ToolCall) -> Approval:
     """What ``rule`` says about ``call``; where it says ask, what ``approver`` answers.
 
-    Raises: TypeError for an answer that is no Approval; what the approver raises.
+    Raises: TypeError for an answer that is no Approval, or whose reason is no text; what the
+    approver raises.
     """
     if rule.decision == "allow":
         return Approval(True, rule.why)
@@ -123,6 +124,8 @@ async def obey(rule: Rule, approver: Approver | None, call: ToolCall) -> Approva
     approval = await answer if inspect.isawaitable(answer) else answer
     if not isinstance(approval, Approval):
         raise TypeError(f"the approver returned {type(approval).__name__}, not an Approval")
+    if not isinstance(approval.reason, str):
+        raise TypeError(f"the approver's reason is {type(approval.reason).__name__}, not a text")
     return approval
 
 

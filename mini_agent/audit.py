@@ -64,6 +64,7 @@ class AuditLog:
         self._fsync = fsync
         self._run = uuid.uuid4().hex[:12]
         self._lock = threading.Lock()
+        self._entered: tuple[int, int] | None = None  # the file whose name is on the disk
 
     def decision(self, record: AuditRecord) -> None:
         """Record what policy or person said about a call.
@@ -134,6 +135,19 @@ class AuditLog:
                 raise OSError(errno.EIO, f"only {written} of {len(whole)} bytes were taken")
             if sync:
                 self._fsync(file.fileno())
+                self._enter(os.fstat(file.fileno()))
+
+    def _enter(self, file: os.stat_result) -> None:
+        """Put the directory on the disk too, once a file: a new one has no name there before."""
+        this = (file.st_dev, file.st_ino)
+        if this == self._entered or os.name == "nt":  # where a directory cannot be opened
+            return
+        directory = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            self._fsync(directory)
+        finally:
+            os.close(directory)
+        self._entered = this
 
 
 def read_audit(path: str | Path) -> list[AuditRecord]:

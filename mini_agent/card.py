@@ -107,6 +107,7 @@ class Card:
             self.refuse(f"nobody answered within {timeout:g} s")
         except BaseException:  # cancelled, or a KeyboardInterrupt
             self.refuse("the cell was cancelled")
+            self.status.value = ours("Denied: the cell was cancelled.", "alert")  # an Approve, too
             raise
         finally:
             if hand:

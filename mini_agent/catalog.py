@@ -65,8 +65,11 @@ async def review(
     ``server`` is the name that the host gives it, by default the client's. Names are compared with
     ``local_names``, the host's own tools, and ``others``, pairs of a server's name and a tool's.
 
-    Raises: McpError.
+    Raises: McpError; ValueError without a name: its rules would be about local tools.
     """
+    name = client.server if server is None else server
+    if not isinstance(name, str) or not name:
+        raise ValueError("say what the host calls this server: review(client, server=…)")
     fresh = await client.connect() if client.capabilities is None else None
     offered = Catalogue(
         tools=await client.list_tools() if fresh is None else fresh,
@@ -79,7 +82,6 @@ async def review(
         protocol_version=client.protocol_version,
         carrier=carrier_of(client),
     )
-    name = client.server if server is None else server
     return review_of(name, offered, local_names=local_names, others=others)
 
 
@@ -108,7 +110,12 @@ def review_of(
     local_names: Iterable[str] = (),
     others: Iterable[tuple[str, str]] = (),
 ) -> Review:
-    """The review of what ``server`` offers. Pure: the same lists give the same review."""
+    """The review of what ``server`` offers. Pure: the same lists give the same review.
+
+    Raises: TypeError for ``local_names`` that are one string: its letters would count as names.
+    """
+    if isinstance(local_names, str):
+        raise TypeError("local_names is a list of names, not one string")
     names = [tool.name for tool in offered.tools]
     foreign = [pair for pair in others if pair[0] != server]
     beside = Neighbours(names, tuple(local_names), foreign)

@@ -74,12 +74,21 @@ def _lines(was: Any, now: Any) -> list[str]:
     start = _in_common(old, new)
     end = _in_common(old[start:][::-1], new[start:][::-1])
     before, after = old[max(0, start - 1) : start], old[len(old) - end :][:1]
+    less, more = old[start : len(old) - end], new[start : len(new) - end]
+    if [line[1:] for line in _marked("-", less)] == [line[1:] for line in _marked("+", more)]:
+        less, more = [*map(_with_blanks, less)], [*map(_with_blanks, more)]
     return [
         *_marked(" ", before),
-        *_marked("-", old[start : len(old) - end]),
-        *_marked("+", new[start : len(new) - end]),
+        *_marked("-", less),
+        *_marked("+", more),
         *_marked(" ", after),
     ]
+
+
+def _with_blanks(piece: str) -> str:
+    """Blanks at the end as escapes, where they are all that differs."""
+    text = piece.rstrip(" ")
+    return text + r"\x20" * (len(piece) - len(text))
 
 
 def _in_common(one: list[str], other: list[str]) -> int:

@@ -66,7 +66,7 @@ class Host:
     ) -> None:
         local, filling, reading = tuple(local_tools), tuple(fills), tuple(resources_of)
         check_names(servers, local, filling, reading)
-        self.user = user
+        self._user = user
         record = Recorder(audit, trace, user)
         self._listings = [Listing(name, client) for name, client in servers.items()]
         self._routes = Routes(self._listings, local, filling, record.gone, reading)
@@ -152,6 +152,11 @@ class Host:
         another each time.
         """
         return running(run_id, self.user or "")
+
+    @property
+    def user(self) -> str | None:
+        """Who is signed in. A host is one user's: another user gets a host of their own."""
+        return self._user
 
     # -- what was reviewed ------------------------------------------------------------------------
 

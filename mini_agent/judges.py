@@ -57,7 +57,10 @@ def is_here(need: str) -> bool:
     kind, _, name = need.partition(" ")
     match kind:
         case "module":
-            return importlib.util.find_spec(name) is not None
+            try:
+                return importlib.util.find_spec(name) is not None
+            except ModuleNotFoundError:  # of a.b, where there is no a
+                return False
         case "program":
             return shutil.which(name) is not None
         case "file":

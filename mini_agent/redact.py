@@ -20,7 +20,10 @@ SECRET_WORDS = re.compile(
 )
 SECRET_PARTS = re.compile(
     "passwor|passwd|passphrase|credential|(api|access|private|secret|signing|encryption)(key|token)"
+    "|secret(?!ar)|(?<!page)(?<!next)(?<!cursor)token(?!s|count|limit)"
+    "|authorization|bearer|cookie|sessionid|cvv|cardnumber"
 )
+"""What the review of a schema looks for too, in names with nothing between their words."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _HEADER = re.compile(r"(?i)\b(authorization)([\s\"':=]+)(?:[a-z]+\s+)?[^\s\"',;]+")
@@ -28,10 +31,11 @@ _COOKIE = re.compile(
     r"(?i)\b(cookie)([\s\"']*[:=][\s\"']*)[^\s\"';]+(?:;\s*[^\s\"';=]+=[^\s\"';]*)*"
 )
 _BEARER = re.compile(r"(?i)\b(bearer)([\s:=\"']+)[^\s\"']+")
-_PAIR = re.compile(
-    r"""(?<![\w.-])([\w.-]++)(\\?["']?\s*+[:=]\s*+\\?)
-    ("[^"]*+"? | '[^']*+'? | \[[^\]]*+\]? | \{[^}]*+\}? | [^\s"',;&}\]]++)""",
-    re.VERBOSE,
+_NAME = re.compile(r"""(?<![\w.-])([\w.-]++)\\*+["']?\s*+[:=]\s*+""")
+# JSON inside JSON has backslashes before its quotes: one with more of them ends no value.
+_VALUE = re.compile(
+    r"""(?xs) ((\\*+)["']) (?: (?! (?<!\\)\1 ) . )*+ (?:\1)?
+    | \[[^\]]*+\]? | \{[^}]*+\}? | [^\s"',;&}\]]++"""
 )
 # User-info is what stands before the last @ of the authority. A password with / ? or # in it was
 # never allowed there and is met all the same, so a colon with no port after it reaches further.
@@ -66,7 +70,7 @@ class Redactor:
         text = _URL.sub(_url, text)
         for pattern in (_HEADER, _COOKIE, _BEARER):
             text = pattern.sub(rf"\1\2{GONE}", text)
-        return _PAIR.sub(_pair, text)
+        return _without_pairs(text)
 
     def value(self, value: Any) -> Any:
         """A JSON value with every text in it redacted, names included, at any depth.
@@ -116,9 +120,15 @@ def _url(found: re.Match[str]) -> str:
     return f"{scheme}{GONE + '@' if user else ''}{address}{rest and rest[0] + GONE}"
 
 
-def _pair(found: re.Match[str]) -> str:
-    name, between, value = found.groups()
-    if not looks_secret(name):
-        return found[0]
-    mark = value[0] if value[0] in "\"'" else ""
-    return f"{name}{between}{mark}{GONE}{mark}"
+def _without_pairs(text: str) -> str:
+    """What stands under an innocent name is gone through too: it may hold a telling one."""
+    kept: list[str] = []
+    at = 0
+    while found := _NAME.search(text, at):
+        value = _VALUE.match(text, found.end()) if looks_secret(found[1]) else None
+        kept.append(text[at : found.end()])
+        at = value.end() if value else found.end()
+        if value:
+            mark = value[1] or ""
+            kept.append(f"{mark}{GONE}{mark}")
+    return "".join([*kept, text[at:]])

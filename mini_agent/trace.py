@@ -45,7 +45,15 @@ LAYERS = (
     Layer("server", "MCP server", "somebody else's", "knows its own service"),
 )
 
-_call: contextvars.ContextVar[str] = contextvars.ContextVar("mini_agent_call", default="")
+
+@dataclass(frozen=True, eq=False)
+class Followed:
+    """One call while it is followed: no other is equal to it, not even one with the same id."""
+
+    call: str
+
+
+_call = contextvars.ContextVar("mini_agent_call", default=Followed(""))
 
 
 @dataclass(frozen=True)
@@ -75,7 +83,7 @@ class Trace:
         """Record one event. Never raises, never blocks."""
         if len(self._events) == self._events.maxlen:
             self.dropped += 1
-        self._events.append(Event(time.time(), layer, what, _call.get(), facts))
+        self._events.append(Event(time.time(), layer, what, followed(), facts))
 
     def table(self) -> str:
         """One line an event, as aligned text: layer, what, facts. No times, no ids of this run.
@@ -100,7 +108,7 @@ class Trace:
 @contextlib.contextmanager
 def following(call_id: str) -> Iterator[None]:
     """Every event added inside carries ``call_id``."""
-    token = _call.set(call_id)
+    token = _call.set(Followed(call_id))
     try:
         yield
     finally:
@@ -109,6 +117,11 @@ def following(call_id: str) -> Iterator[None]:
 
 def followed() -> str:
     """The call id of the innermost ``following``, "" outside of any."""
+    return _call.get().call
+
+
+def following_now() -> Followed:
+    """The innermost ``following`` itself; outside of any it is always the same one."""
     return _call.get()
 
 

@@ -360,7 +360,7 @@ async def test_a_method_that_a_server_does_not_have_is_an_empty_list() -> None:
     no = {"error": {"code": -32601, "message": "no such method"}}
     listed = complete(resources=[{"name": "a", "uri": "a:/"}, {"name": "no address"}, 7])
     transport = FakeTransport([discovered(resources={}), listed, no])
-    found = await review(McpClient(transport))
+    found = await review(McpClient(transport), server="x")
     assert [item.name for item in found.items] == ["a:/"]
     assert [why[:25] for why in found.left_out] == ["a resource without a uri:"] * 2
 
@@ -368,12 +368,12 @@ async def test_a_method_that_a_server_does_not_have_is_an_empty_list() -> None:
 async def test_any_other_refusal_is_the_callers_to_see() -> None:
     no = {"error": {"code": -32603, "message": "broken"}}
     with pytest.raises(JsonRpcError):
-        await review(McpClient(FakeTransport([discovered(prompts={}), no])))
+        await review(McpClient(FakeTransport([discovered(prompts={}), no])), server="x")
 
 
 async def test_tools_that_the_client_left_out_are_told() -> None:
     listed = complete(tools=[{"name": "x"}, None])
-    found = await review(McpClient(FakeTransport([discovered(tools={}), listed])))
+    found = await review(McpClient(FakeTransport([discovered(tools={}), listed])), server="x")
     assert len(found.left_out) == 2
     assert "Left out\n- tool" in found.table()
 
@@ -452,3 +452,16 @@ def test_a_review_is_a_value() -> None:
     one = review_of("s", Catalogue([McpTool("t")]))
     assert replace(one) == one and one.decide("t", "deny") == one.decide("t", "deny")
     assert Rule("t", "deny", "s", one.items[0].why) != one.policy().rules[0]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("server", [None, "", 5])
+async def test_a_server_without_a_name_is_not_reviewed_as_a_local_one(server: Any) -> None:
+    fake = FakeTransport([])
+    with pytest.raises(ValueError, match="what the host calls this server"):
+        await review(McpClient(fake), server=server)
+    assert fake.sent == []
+
+
+def test_one_string_is_no_list_of_names() -> None:
+    with pytest.raises(TypeError, match="list of names"):
+        review_of("x", Catalogue(), local_names="calendar_query")

@@ -2,11 +2,13 @@
 
     {"passed": ["02.1"], "hints": {"02.2": 1}}
 
-A file that is torn, edited or gone counts as nothing done, and never stops a check.
+A file that is torn or gone counts as nothing done, and never stops a check. One that cannot be read
+is kept beside the new one, under ``.damaged``.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from collections.abc import Callable
@@ -55,6 +57,15 @@ def read(path: Path) -> Done:
     )
 
 
+def is_json(path: Path) -> bool:
+    """Could anything be read out of the file?"""
+    try:
+        json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return True
+
+
 def change(path: Path, how: Callable[[Done], Done]) -> str:
     """Read, change, write as a whole; "" or why it could not be written.
 
@@ -68,9 +79,13 @@ def change(path: Path, how: Callable[[Done], Done]) -> str:
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_file() and not is_json(path):
+            os.replace(path, path.with_name(f"{path.name}.damaged"))
         new.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
         os.replace(new, path)
     except OSError as error:
+        with contextlib.suppress(OSError):
+            new.unlink()
         return NOT_KEPT.format(path=path, why=error.strerror or type(error).__name__)
     return ""
 

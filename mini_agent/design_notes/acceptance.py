@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
 
+from mini_agent.design_notes.broken import AS_IT_IS, Run
 from mini_agent.design_notes.notes import ASK
-from mini_agent.design_notes.trial import AS_IT_IS, Run
 from mini_agent.draw import PROTOCOL_ERROR, TOOL_ERROR
 from mini_agent.reviewing.checklist import plain
 from mini_agent.reviewing.items import NO_REASON

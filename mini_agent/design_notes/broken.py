@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mini_agent.errors import McpError
@@ -53,6 +53,16 @@ WAYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "the client drops isError": ("call", hides_the_no),
 }
 """What is wrong, in words: the method, and what makes a broken one of it."""
+AS_IT_IS = ""
+
+
+@dataclass
+class Run:
+    """One run of pytest: its exit code, how many tests passed, and its last line."""
+
+    code: int
+    passed: int = 0
+    said: str = ""
 
 
 @contextlib.contextmanager

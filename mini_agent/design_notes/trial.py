@@ -11,20 +11,9 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
-from mini_agent.design_notes.broken import WAYS, broken
-
-AS_IT_IS = ""
-
-
-@dataclass
-class Run:
-    """One run of pytest: its exit code, how many tests passed, and its last line."""
-
-    code: int
-    passed: int = 0
-    said: str = ""
+from mini_agent.design_notes.broken import AS_IT_IS, WAYS, Run, broken
 
 
 class Passed:

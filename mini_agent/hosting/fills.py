@@ -52,7 +52,11 @@ def operation_key(
     """A Fill with a key that is the same for the same call in the same run, and no other.
 
     ``of`` names the arguments that make it the same; by default all that the model gave.
+
+    Raises: TypeError for one string in place of several: parts of it would count as names.
     """
+    if isinstance(of, str):
+        raise TypeError(f"of: give a list of arguments, not one string ({of!r})")
     return Fill(server, tool, argument, functools.partial(_key, of), repeatable=True)
 
 

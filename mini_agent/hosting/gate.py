@@ -13,8 +13,10 @@ from mini_agent.approval import Approver, HostCall, Policy, Rule, obey
 from mini_agent.errors import HeaderMismatch
 from mini_agent.hosting.access import Access, may_reach
 from mini_agent.hosting.attempts import Bounds, within
+from mini_agent.hosting.fills import filled
 from mini_agent.hosting.grants import Grants, binding
 from mini_agent.hosting.recorder import Recorder, lost_is_noted
+from mini_agent.hosting.rounds import ToolChanged, checked
 from mini_agent.hosting.routes import Route, Routes
 from mini_agent.trace import followed
 from mini_agent.types import Approval, JsonObject, ToolCall, ToolResult
@@ -47,24 +49,40 @@ class Gate:
         a run, outside of one; what the approver raises.
         """
         route = self.routes().get(call.name)
-        if route is None or not self.offered(route):
+        if route is None:
             unknown = HostCall(call.id, call.name, call.input, server="", tool=call.name)
             return self._decided(None, unknown, Approval(False, NOT_OFFERED))
         rule = self.policy.decide(route.server, route.tool.name)
         asked = route.call(call.id, call.input, rule.decision)
+        if not self.offered(route):
+            return self._decided(route, asked, Approval(False, NOT_OFFERED))
+        asked = self._filled(route, asked)
         try:
             approval = await self._ask(route, rule, call.input, asked)
         except BaseException as failure:
-            reason = f"the question ended in {type(failure).__name__}"
-            with lost_is_noted(failure):
-                self._decided(route, asked, Approval(False, reason))
+            self._ended(route, asked, "the question", failure)
             raise
         return self._decided(route, asked, approval)
+
+    def _filled(self, route: Route, call: HostCall) -> HostCall:
+        """``call`` with what the host fills in; a Fill that fails is a no, and written down."""
+        try:
+            return filled(call, route.fills)
+        except BaseException as failure:
+            self._ended(route, call, "what the host fills in", failure)
+            raise
+
+    def _ended(self, route: Route, call: HostCall, what: str, failure: BaseException) -> None:
+        with lost_is_noted(failure):
+            no = Approval(False, f"{what} ended in {type(failure).__name__}")
+            self._decided(route, call, no)
 
     async def _ask(self, route: Route, rule: Rule, given: JsonObject, asked: HostCall) -> Approval:
         """User, arguments, policy, person: in this order, and the first no is the answer."""
         # Each gets a copy of its own: whoever is asked changes nothing of what is shown or sent.
         reach = await may_reach(self.access, self.user, copy.deepcopy(asked))
+        if not isinstance(reach.reason, str):
+            raise TypeError(f"access gave a reason of {type(reach.reason).__name__}, not a text")
         if reach.approved is not True:
             return reach
         fault = route.fault(given, asked)
@@ -83,10 +101,10 @@ class Gate:
     async def execute(self, route: Route, given: JsonObject) -> ToolResult:
         """Send the call that was approved, or say why it is not sent.
 
-        Raises: McpError; AuditError; what a local tool raises.
+        Raises: McpError; AuditError; what a local tool raises; what a Fill raises.
         """
         rule = self.policy.decide(route.server, route.tool.name)
-        call = route.call(followed(), given, rule.decision)
+        call = self._filled(route, route.call(followed(), given, rule.decision))
         if not self._as_listed(route):
             return self._refuse(route, call, CHANGED)
         decision = self.grants.take(binding(call))
@@ -104,13 +122,27 @@ class Gate:
             return await self._send_once(route, call, True)
 
     async def _send_once(self, route: Route, call: HostCall, again: bool) -> ToolResult:
-        """From the check to the request nothing else runs: what was compared is what is called."""
-        if route.listing is not None:
-            await route.listing.fresh(again=again)
-        if not self._as_listed(route):
+        """What was compared is what is called, in each round that the server makes of the call.
+
+        Nothing is awaited between a check and the transport's turn. What the server announces
+        after that, while the transport connects or signs in, is seen before the next round.
+        """
+
+        async def check() -> None:
+            if route.listing is not None:
+                await route.listing.fresh(again=again)
+            if not self._as_listed(route):
+                raise ToolChanged(CHANGED)
+
+        try:
+            await check()
+        except ToolChanged:
             return self._refuse(route, call, CHANGED)
-        with self.record.sending(call, route.client) as results:
-            results.append(await route.execute(call.input))
+        try:
+            with self.record.sending(call, route.client) as results, checked(check):
+                results.append(await route.execute(call.input))
+        except ToolChanged:
+            return self._refuse(route, call, CHANGED, "was not finished")
         return results[0]
 
     def _as_listed(self, route: Route) -> bool:
@@ -118,6 +150,8 @@ class Gate:
         now = self.routes.of(route.server, route.tool.name)
         return now is not None and now.pin == route.pin
 
-    def _refuse(self, route: Route, call: HostCall, why: str) -> ToolResult:
+    def _refuse(
+        self, route: Route, call: HostCall, why: str, what: str = "was not called"
+    ) -> ToolResult:
         self.record.decided(call, route.client, Approval(False, why))
-        return ToolResult(f"{route.name} was not called: {why}", is_error=True)
+        return ToolResult(f"{route.name} {what}: {why}", is_error=True)

@@ -1,12 +1,16 @@
-"""What was approved, and not executed yet: each yes holds for one call, to the letter, and once."""
+"""What was approved, and not executed yet: each yes holds for one call, to the letter, and once.
+
+None outlives the call that the loop follows: a later one with the same id finds nothing of it.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from mini_agent.approval import Decision, HostCall
 from mini_agent.difference import canonical
-from mini_agent.trace import followed
+from mini_agent.trace import Followed, followed, following_now
 
 
 @dataclass(frozen=True)
@@ -35,18 +39,13 @@ class Grants:
     """The approvals that are still to be used, each with what the policy had said."""
 
     def __init__(self) -> None:
-        self._open: dict[Binding, list[Decision]] = {}
+        self._of: WeakKeyDictionary[Followed, dict[Binding, list[Decision]]] = WeakKeyDictionary()
 
     def give(self, bound: Binding, decision: Decision) -> None:
         """Note that what is ``bound`` may be done once more."""
-        self._open.setdefault(bound, []).append(decision)
+        self._of.setdefault(following_now(), {}).setdefault(bound, []).append(decision)
 
     def take(self, bound: Binding) -> Decision | None:
         """Use up one approval. None when there is none for exactly this."""
-        decisions = self._open.get(bound)
-        if not decisions:
-            return None
-        decision = decisions.pop()
-        if not decisions:
-            del self._open[bound]
-        return decision
+        decisions = self._of.get(following_now(), {}).get(bound)
+        return decisions.pop() if decisions else None

@@ -12,6 +12,7 @@ import operator
 from collections.abc import Iterator
 
 from mini_agent.errors import JsonRpcError, McpError, TransportClosed
+from mini_agent.hosting.rounds import before_round
 from mini_agent.mcp.client import McpClient
 from mini_agent.mcp.shapes import McpTool
 from mini_agent.mcp.subscriptions import Subscription
@@ -23,6 +24,7 @@ class Listing:
 
     def __init__(self, name: str, client: McpClient) -> None:
         client.relists = False  # after a fresh list the host compares, before it sends again
+        client.before_round = before_round
         self.name = name
         self.client = client
         self._listed_from: object | None = None  # the process, where the transport starts any

@@ -5,14 +5,16 @@ Its guarantee: the model is told of a tool only as it was reviewed, or approved 
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 
 from mini_agent.approval import Approver, HostCall, Rule, obey
-from mini_agent.hosting.recorder import Recorder
+from mini_agent.hosting.recorder import Recorder, lost_is_noted
 from mini_agent.hosting.routes import Route, Routes
 from mini_agent.mcp.shapes import McpTool
 from mini_agent.pin import Change, pin
 from mini_agent.pins import Pins
+from mini_agent.types import Approval
 
 OFFERS = "yes offers it to the model as it is now, and runs nothing"
 
@@ -27,6 +29,7 @@ class Reviewed:
         self._routes = routes
         self._record = record
         self._approver = approver
+        self._asking = asyncio.Lock()  # of two that ask at once, the second finds the answers
         self._declined: set[tuple[str, str, str]] = set()  # server, tool and pin that got a no
 
     def offers(self, route: Route) -> bool:
@@ -42,19 +45,30 @@ class Reviewed:
 
         Raises: AuditError; what the approver raises.
         """
-        for change in self.changes():
-            if self.pins is None or change.after is None:
-                continue
-            asked = question_of(change, self._routes.of(change.server, change.tool))
-            if (change.server, change.tool, asked.pin) in self._declined:
-                continue
-            rule = Rule(change.tool, "ask", change.server, f"{change}; {OFFERS}")
+        async with self._asking:
+            for change in self.changes():
+                await self._ask(change)
+
+    async def _ask(self, change: Change) -> None:
+        if self.pins is None or change.after is None:
+            return
+        asked = question_of(change, self._routes.of(change.server, change.tool))
+        if (change.server, change.tool, asked.pin) in self._declined:
+            return
+        rule = Rule(change.tool, "ask", change.server, f"{change}; {OFFERS}")
+        client = self._routes.client(change.server)
+        try:
             approval = await obey(rule, self._approver, asked)
-            self._record.decided(asked, self._routes.client(change.server), approval)
-            if approval.approved is True:
-                self.pins = self.pins.keep(change.server, [change.after])
-            else:
-                self._declined.add((change.server, change.tool, asked.pin))
+        except BaseException as failure:
+            no = Approval(False, f"the question ended in {type(failure).__name__}")
+            with lost_is_noted(failure):
+                self._record.decided(asked, client, no)
+            raise
+        self._record.decided(asked, client, approval)
+        if approval.approved is True:
+            self.pins = self.pins.keep(change.server, [change.after])
+        else:
+            self._declined.add((change.server, change.tool, asked.pin))
 
 
 def changed(pins: Pins, routes: Iterable[Route]) -> list[Change]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mini_agent.approval import Decision, HostCall
-from mini_agent.hosting.fills import Fill, filled, without
+from mini_agent.hosting.fills import Fill, without
 from mini_agent.hosting.listings import Listing
 from mini_agent.hosting.naming import Key, exposed_names
 from mini_agent.mcp.adapter import argument_fault, mcp_tool_to_tool
@@ -62,11 +62,8 @@ class Route:
             return await self.send.execute(arguments)
 
     def call(self, call_id: str, given: JsonObject, decision: Decision) -> HostCall:
-        """The call that comes of what the model gave.
-
-        Raises: ValueError where the host has to fill in what needs a run, and there is none.
-        """
-        made = HostCall(
+        """The call as the model gave it: what the host fills in is not in it yet."""
+        return HostCall(
             call_id,
             self.name,
             given,
@@ -75,7 +72,6 @@ class Route:
             pin=self.pin,
             decision=decision,
         )
-        return filled(made, self.fills)
 
     def fault(self, given: JsonObject, call: HostCall) -> str:
         """Why ``call``, made of what the model gave, must not be sent; "" when it may."""

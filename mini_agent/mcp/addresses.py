@@ -26,6 +26,10 @@ Resolve: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
 """host, port → its addresses, best first. Raises OSError."""
 
 HOST = re.compile(r"[A-Za-z0-9._-]+|[0-9A-Fa-f:.]+")  # a name, or an IPv6 address
+NOT_PUBLIC = (  # that is_global lets through: site-local, and the anycast of the 6to4 relays
+    ipaddress.ip_network("fec0::/10"),
+    ipaddress.ip_network("192.88.99.0/24"),
+)
 TRANSLATED = ipaddress.ip_network("64:ff9b::/96")  # IPv6 that a gateway turns into IPv4
 
 
@@ -125,6 +129,8 @@ def inner(address: Ip) -> Ip:
 def is_public(address: Ip) -> bool:
     """False for private, loopback, link-local (cloud metadata), reserved and multicast ones."""
     found = inner(address)
+    if any(found in network for network in NOT_PUBLIC):
+        return False
     return found.is_global and not found.is_multicast and not found.is_reserved
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from mini_agent.errors import AuthorizationError, ConnectFailed
 from mini_agent.mcp.addresses import Reach, Resolve
+from mini_agent.mcp.auth_answers import Denied
 from mini_agent.mcp.auth_challenge import Challenge, parse_challenge
 from mini_agent.mcp.auth_dpop import WANTS_NONCE, ProofKey
 from mini_agent.mcp.auth_grants import AuthorizationCode, ClientCredentials, Grant, JwtBearer
@@ -24,6 +25,7 @@ from mini_agent.mcp.auth_signin import Identity, Session, renewed, sign_in
 from mini_agent.mcp.auth_web import Web
 from mini_agent.mcp.credentials import Note, Refusal
 from mini_agent.mcp.endpoint import Endpoint
+from mini_agent.mcp.replies import hidden
 from mini_agent.mcp.shared import Shared
 
 if TYPE_CHECKING:
@@ -56,7 +58,7 @@ class OAuth:
 
     Whoever waits for a person does so without a deadline but the grant's own; a caller that gives
     up leaves the page open, and the next call finds the person signed in. Tokens stay in memory,
-    and survive the transport.
+    and survive the transport. Transports to one server may share one OAuth.
 
     Raises: ValueError for a grant without a person and without ``client``, or a bad address.
     """
@@ -76,15 +78,18 @@ class OAuth:
     ) -> None:
         if client is None and not isinstance(grant, AuthorizationCode):
             raise ValueError("a grant that asks no person needs client=PreRegistered(…)")
+        self._shared = Shared()  # so that who calls at the same time signs in once
+        grant = self._patient(grant)
         self._identity = Identity(grant, client, checked_metadata_url(metadata_url), name)
         self._identity.key = ProofKey(clock) if dpop else None
+        self._identity.clock = clock
         self._web = functools.partial(Web, client=http, resolve=resolve)
         self._allow_private = allow_private
         self._clock = clock
         self._home: Endpoint | None = None  # the one server
         self._session: Session | None = None
-        self._tried: set[frozenset[str]] = set()  # scopes that were asked for once more
-        self._shared = Shared()  # so that who calls at the same time signs in once
+        self._unsent = False  # nobody has used its token yet
+        self._tried: set[frozenset[str]] = set()  # scopes that were asked for and not granted
 
     @property
     def issuer(self) -> str:
@@ -97,10 +102,13 @@ class OAuth:
         return self._session.tokens.scopes if self._session is not None else None
 
     def forget(self) -> None:
-        """Drop the tokens and every registration: the next refusal starts from nothing."""
+        """Drop the tokens and every registration: the next refusal starts from nothing.
+
+        What a sign-in under way comes to is dropped as well.
+        """
         self._session = None
         self._tried.clear()
-        self._identity.registered.clear()
+        self._identity = replace(self._identity, registered={})  # by which _run knows
 
     # -- for the transport ------------------------------------------------------------------------
 
@@ -114,8 +122,11 @@ class OAuth:
         if method == "POST" and self._shared.busy:
             await self._shared.join()
         elif method == "POST" and session is not None and self._worth_renewing(session):
-            errand = functools.partial(self._renew, session)
-            await self._shared.join(lambda: self._run(errand, endpoint, note))
+            identity = self._identity
+            errand = functools.partial(renewed_or_less, identity, session)
+            await self._shared.join(lambda: self._run(errand, identity, endpoint, note))
+        if method == "POST":
+            self._unsent = False
         authorization, key = self._authorization(), self._identity.key
         if not authorization:
             return {}
@@ -128,7 +139,7 @@ class OAuth:
 
         Raises: AuthorizationError, ConnectFailed; what the caller's own functions raise.
         """
-        said = refusal.headers.get("www-authenticate", "")
+        said = hidden(refusal.headers.get("www-authenticate", ""), refusal.sent)
         challenge = parse_challenge(said, SCHEMES[self._identity.kind])
         about = {"status": refusal.status, "error": challenge.error}
         note("authorization", step="refused", **about, scopes=" ".join(challenge.scopes or ()))
@@ -156,17 +167,12 @@ class OAuth:
             wanted = more_to_ask(challenge, self._session, self._tried)
         else:
             return False
-        self._tried |= {wanted}
-        errand = self._sign_in(challenge, refusal)
-        try:
-            await self._shared.join(lambda: self._run(errand, endpoint, note))
-        except ConnectFailed:  # nobody was asked
-            self._tried.discard(wanted)
-            raise
+        errand, identity = self._sign_in(challenge, refusal), self._identity
+        await self._shared.join(lambda: self._run(errand, identity, endpoint, note, wanted))
         return True
 
     async def close(self) -> None:
-        """Stop signing in. What was given stays, for the next transport to this server."""
+        """Stop signing in, unless another transport waits for it. What was given stays."""
         await self._shared.close()
 
     # -- how --------------------------------------------------------------------------------------
@@ -178,14 +184,17 @@ class OAuth:
         self._home = endpoint
 
     def _authorization(self) -> str:
-        """The Authorization header, "" while there is no token of any use."""
-        if self._session is None or self._session.tokens.over(self._clock()):
-            return ""
-        return self._session.tokens.header
+        """The Authorization header, "" while there is no token.
+
+        One whose time is over goes out as well: the server's clock decides, and its refusal is
+        then about a token that it has seen.
+        """
+        return self._session.tokens.header if self._session is not None else ""
 
     def _worth_renewing(self, session: Session) -> bool:
         asks_nobody = not isinstance(self._identity.grant, AuthorizationCode)
-        return session.tokens.over(self._clock()) and (asks_nobody or bool(session.tokens.refresh))
+        over = session.tokens.over(self._clock()) and not self._unsent
+        return over and (asks_nobody or bool(session.tokens.refresh))
 
     def _lacks_only_a_nonce(self, challenge: Challenge, refusal: Refusal) -> bool:
         key, home = self._identity.key, self._home
@@ -196,12 +205,43 @@ class OAuth:
     def _sign_in(self, challenge: Challenge, refusal: Refusal) -> Errand:
         session, identity = self._session, self._identity
         may = refusal.status == 401 and refusal.round == 1
-        return lambda web: sign_in(web, identity, challenge, session, self._clock(), renew=may)
+        return lambda web: sign_in(web, identity, challenge, session, renew=may)
 
-    async def _renew(self, session: Session, web: Web) -> Session:
-        found = await renewed(web, self._identity, session, self._clock())
-        return found or replace(session, tokens=replace(session.tokens, refresh=""))
+    def _patient(self, grant: Grant) -> Grant:
+        """``grant``, with every caller's clock stopped while its person is asked."""
+        if not isinstance(grant, AuthorizationCode):
+            return grant
+        open_browser = grant.open_browser
 
-    async def _run(self, errand: Errand, home: Endpoint, note: Note) -> None:
-        async with self._web(Reach(home, self._allow_private), note) as web:
-            self._session = await errand(web)
+        async def asked(url: str) -> str:
+            with self._shared.asking():
+                return await open_browser(url)
+
+        return replace(grant, open_browser=asked)
+
+    async def _run(
+        self,
+        errand: Errand,
+        identity: Identity,
+        home: Endpoint,
+        note: Note,
+        wanted: frozenset[str] = frozenset(),
+    ) -> None:
+        denied, session = None, self._session
+        try:
+            async with self._web(Reach(home, self._allow_private), note) as web:
+                session = await errand(web)
+        except Denied as error:
+            denied = error
+        if identity is self._identity:  # and nobody said forget() meanwhile
+            self._session, self._unsent = session, True
+            if denied or not wanted <= set(self.scopes or ()):
+                self._tried.add(wanted)
+        if denied:
+            raise denied
+
+
+async def renewed_or_less(identity: Identity, session: Session, web: Web) -> Session:
+    """``session`` with fresh tokens; where that cannot be, without what did not renew them."""
+    found = await renewed(web, identity, session)
+    return found or replace(session, tokens=replace(session.tokens, refresh=""))

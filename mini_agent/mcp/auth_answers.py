@@ -21,9 +21,16 @@ LONGEST_WORDS = 200  # characters of what a refusal says that are shown
 MOST_READ = 2000  # and that are searched for secrets
 
 
-def trouble(text: str) -> AuthorizationError:
-    """Why nobody is signed in. The status is that of the refusal which asked for it."""
-    return AuthorizationError(text, status=401)
+class Denied(AuthorizationError):
+    """Somebody was asked, and said no: not a thing to ask again."""
+
+
+def trouble(text: str, code: str = "") -> AuthorizationError:
+    """Why nobody is signed in. The status is that of the refusal which asked for it.
+
+    ``code`` is the error of an authorization server.
+    """
+    return (Denied if code == "access_denied" else AuthorizationError)(text, status=401)
 
 
 @dataclass(frozen=True)

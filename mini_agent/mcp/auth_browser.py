@@ -35,16 +35,19 @@ async def open_in_browser(url: str, *, show: Callable[[str], bool] = webbrowser.
     if back.scheme != "http" or not is_loopback(back.hostname or ""):
         raise ValueError("open_in_browser listens on this machine: redirect_uri must lead there")
     came: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    writers: set[asyncio.StreamWriter] = set()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.add(writer)
         target = await requested(reader)
-        ours = urlsplit(target).path == back.path and carries(target, state)
+        ours = leads_to(target, back.path) and carries(target, state)
         if ours and not came.done():
             came.set_result(f"http://{back.netloc}{target}")
         with contextlib.suppress(OSError):  # a browser that does not wait for it
             writer.write(page(SAID if ours else ELSEWHERE, 200 if ours else 404))
             await writer.drain()
         writer.close()
+        writers.discard(writer)
 
     try:
         server = await asyncio.start_server(serve, back.hostname, back.port or 80, limit=2**16)
@@ -52,10 +55,14 @@ async def open_in_browser(url: str, *, show: Callable[[str], bool] = webbrowser.
         text = f"cannot listen on {back.netloc}, where the person is to be sent back to"
         raise trouble(f"{text} ({cause}); give AuthorizationCode another redirect_uri") from cause
     async with server:
-        if not await asyncio.to_thread(show, url):
-            text = "no browser could be opened on this machine"
-            raise trouble(f"{text}; give AuthorizationCode an open_browser of your own")
-        return await came
+        try:
+            if not await asyncio.to_thread(show, url):
+                text = "no browser could be opened on this machine"
+                raise trouble(f"{text}; give AuthorizationCode an open_browser of your own")
+            return await came
+        finally:
+            for writer in writers:  # browsers connect ahead of need; the server waits for them all
+                writer.close()
 
 
 async def requested(reader: asyncio.StreamReader) -> str:
@@ -68,6 +75,14 @@ async def requested(reader: asyncio.StreamReader) -> str:
     except (TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, OSError):
         return ""
     return line[1] if len(line) == 3 and line[0] == "GET" and line[1].startswith("/") else ""
+
+
+def leads_to(target: str, path: str) -> bool:
+    """Whether ``target`` has this path. One that cannot be read has none."""
+    try:
+        return urlsplit(target).path == path
+    except ValueError:
+        return False
 
 
 def carries(target: str, state: str) -> bool:

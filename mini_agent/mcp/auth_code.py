@@ -83,7 +83,7 @@ def code_in(redirected: str, pending: Pending) -> str:
     check_issuer(said.get("iss"), pending)
     if "error" in said:
         words = ", ".join(excerpt(said[w]) for w in ("error", "error_description") if said.get(w))
-        raise trouble(f"{pending.issuer} did not sign anybody in: {words}")
+        raise trouble(f"{pending.issuer} did not sign anybody in: {words}", said["error"])
     if not said.get("code"):
         raise trouble(f"what came back from {pending.issuer} holds no code; sign in again")
     return said["code"]

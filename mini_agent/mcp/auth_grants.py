@@ -50,9 +50,13 @@ class ClientCredentials:
 
 @dataclass(frozen=True)
 class JwtBearer:
-    """Somebody whom the authorization server trusts has signed a statement (RFC 7523, 2.1)."""
+    """Somebody whom the authorization server trusts has signed a statement (RFC 7523, 2.1).
+
+    ``assertion`` has ``patience`` seconds to get it.
+    """
 
     assertion: Assertion
+    patience: float = 30.0
 
 
 Grant: TypeAlias = AuthorizationCode | ClientCredentials | JwtBearer
@@ -88,7 +92,7 @@ async def token_fields(
         case ClientCredentials():
             return {"grant_type": "client_credentials", "resource": resource, **scope}
         case JwtBearer():
-            vouched = await grant.assertion(issuer.issuer, resource)
+            vouched = await statement(grant, issuer, resource)
             form = {"grant_type": JWT_BEARER, "assertion": vouched, "resource": resource}
             return {**form, **scope}
 
@@ -103,3 +107,15 @@ async def person(grant: AuthorizationCode, url: str, issuer: Issuer) -> str:
             raise  # the caller's own
         text = f"nobody signed in at {issuer.issuer} within {grant.patience:g} s"
         raise trouble(f"{text}; call again to be asked once more") from cause
+
+
+async def statement(grant: JwtBearer, issuer: Issuer, resource: str) -> str:
+    """The signed statement. Raises: AuthorizationError when it did not come in time."""
+    try:
+        async with asyncio.timeout(grant.patience) as waiting:
+            return await grant.assertion(issuer.issuer, resource)
+    except TimeoutError as cause:
+        if not waiting.expired():
+            raise  # the caller's own
+        text = f"no assertion for {issuer.issuer} came within {grant.patience:g} s"
+        raise trouble(f"{text}; look at the assertion= of JwtBearer") from cause

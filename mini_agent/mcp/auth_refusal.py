@@ -12,12 +12,13 @@ from mini_agent.mcp.credentials import Refusal
 
 
 def check_not_in_vain(refusal: Refusal, session: Session | None) -> None:
-    """A token that was just given, and is refused all the same, is not asked for again.
+    """A token that was given during this request, and is refused all the same, is not asked for again.
 
     Raises: AuthorizationError.
     """
-    just_given = refusal.sent and session is not None and not session.renewed
-    if refusal.round > 1 and session is not None and just_given:
+    name = "Authorization"
+    just_given = refusal.sent.get(name, "") != refusal.first.get(name, "")
+    if just_given and session is not None and not session.renewed:
         text = f"the server refuses the token that {session.issuer.issuer} has just given for it"
         raise trouble(f"{text}; ask whoever runs the server")
 

@@ -6,7 +6,8 @@ own; this one is the path through them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from mini_agent.mcp.auth_answers import Answer
@@ -44,7 +45,7 @@ class Session:
 class Identity:
     """Who this client is, wherever it signs in. ``registered``: by issuer, what it is known by.
 
-    ``key`` binds its tokens, where there is one.
+    ``key`` binds its tokens, where there is one. ``clock``, in seconds, dates them as they come.
     """
 
     grant: Grant
@@ -53,6 +54,7 @@ class Identity:
     name: str = "mini-agent"
     registered: dict[str, Registered] = field(default_factory=dict)
     key: ProofKey | None = None
+    clock: Callable[[], float] = time.time
 
     @property
     def kind(self) -> str:
@@ -93,13 +95,12 @@ async def sign_in(
     identity: Identity,
     challenge: Challenge,
     session: Session | None,
-    now: float,
     *,
     renew: bool = False,
 ) -> Session:
     """A session with the server that ``web`` is for, after it refused with ``challenge``.
 
-    With ``renew``, tokens that can be renewed are, and nobody is asked. ``now`` is in seconds.
+    With ``renew``, tokens that can be renewed are, and nobody is asked.
 
     Raises: AuthorizationError, ConnectFailed; what the caller's own functions raise.
     """
@@ -109,7 +110,7 @@ async def sign_in(
     if session is not None and session.issuer.issuer != issuer.issuer:
         session = None  # another authorization server: nothing that the old one gave goes there
     if renew and session is not None:
-        fresh = await renewed(web, identity, session, now)
+        fresh = await renewed(web, identity, session)
         if fresh is not None:
             return fresh
     scopes = scopes_to_ask(
@@ -119,7 +120,7 @@ async def sign_in(
         before=session.asked if session is not None else None,
     )
     client = await identity.at(web, issuer, scopes, resource.scopes_supported)
-    return await granted(web, identity, issuer, client, scopes, resource.resource, now)
+    return await granted(web, identity, issuer, client, scopes, resource.resource)
 
 
 async def granted(
@@ -129,7 +130,6 @@ async def granted(
     client: Registered,
     scopes: tuple[str, ...] | None,
     resource: str,
-    now: float,
 ) -> Session:
     """A session by the grant of ``identity``.
 
@@ -137,14 +137,14 @@ async def granted(
     """
     fields = await token_fields(identity.grant, issuer, client, scopes, resource, web.note)
     answer = await token_answer(web, identity, issuer, client, fields)
-    hidden = secrets_of(client, fields)
+    now, hidden = identity.clock(), secrets_of(client, fields)
     tokens = tokens_in(
         answer, issuer, resource, now, asked=scopes, secrets=hidden, kind=identity.kind
     )
     return noted(web, Session(issuer, client, tokens, scopes))
 
 
-async def renewed(web: Web, identity: Identity, session: Session, now: float) -> Session | None:
+async def renewed(web: Web, identity: Identity, session: Session) -> Session | None:
     """``session`` with fresh tokens and nobody asked; None where that cannot be.
 
     Raises: AuthorizationError, ConnectFailed.
@@ -154,20 +154,21 @@ async def renewed(web: Web, identity: Identity, session: Session, now: float) ->
         fields = renewal(old)
         answer = await token_answer(web, identity, issuer, client, fields)
         if answer.status not in (400, 401):  # these: it is over, or was taken back
-            hidden = secrets_of(client, fields)
+            now, hidden = identity.clock(), secrets_of(client, fields)
             tokens = tokens_in(
                 answer, issuer, old.resource, now, before=old, secrets=hidden, kind=identity.kind
             )
             return noted(web, Session(issuer, client, tokens, session.asked, renewed=True))
     if isinstance(identity.grant, AuthorizationCode):
         return None
-    return await granted(web, identity, issuer, client, session.asked, old.resource, now)
+    return await granted(web, identity, issuer, client, session.asked, old.resource)
 
 
 async def token_answer(
     web: Web, identity: Identity, issuer: Issuer, client: Registered, fields: dict[str, str]
 ) -> Answer:
-    """What the token endpoint answers. A server that forgot this client is asked to register it.
+    """What the token endpoint answers. A registration that it has forgotten is
+    dropped here: the next sign-in makes another.
 
     Raises: AuthorizationError, ConnectFailed.
     """

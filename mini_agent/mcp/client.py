@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from mini_agent import __version__
@@ -54,6 +54,8 @@ class McpClient:
     """Whether a call that was refused for stale headers is sent again after a fresh list. A host
     that lets nothing be sent to a tool it has not compared sets it to False, and is told instead.
     """
+    before_round: Callable[[], Awaitable[None]] | None = None
+    """Called before each round of a request after its first; what it raises ends the request."""
 
     def __init__(
         self,
@@ -283,7 +285,12 @@ class McpClient:
     ) -> JsonObject:
         """A request that the server may answer with "not yet" (basic/patterns/mrtr)."""
         given = {key: value for key, value in more.items() if value is not None}
-        ask = functools.partial(self._ask, method, params, options)
+
+        async def ask(extra: JsonObject) -> JsonObject:
+            if extra is not given and self.before_round is not None:
+                await self.before_round()
+            return await self._ask(method, params, options, extra)
+
         longest = self._exchange.max_timeout
         seconds = self._exchange.limit(options["timeout"])
         if options.get("on_progress"):  # which may move each request's deadline that far

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from mini_agent.mcp.endpoint import Endpoint
+from mini_agent.mcp.replies import translated
 
 if TYPE_CHECKING:
     import httpx
@@ -23,12 +24,16 @@ Note: TypeAlias = Callable[..., None]
 
 @dataclass(frozen=True)
 class Refusal:
-    """A 401 or 403. ``sent`` is what ``headers`` had given; ``round`` counts from 1."""
+    """A 401 or 403. ``sent`` is what ``headers`` had given; ``round`` counts from 1.
+
+    ``first`` is what they had given in round 1 of the same request.
+    """
 
     status: int
     headers: Mapping[str, str]
     sent: Mapping[str, str] = field(repr=False)
     round: int = 1
+    first: Mapping[str, str] = field(default_factory=dict, repr=False)
 
 
 @runtime_checkable
@@ -63,18 +68,21 @@ async def asked(
 ) -> httpx.Response:
     """The reply to ``request``, sent with credentials. A server that refuses has not acted.
 
-    Raises: AuthorizationError, ConnectFailed; what httpx raises.
+    Raises: what ``translated`` does; AuthorizationError and whatever else ``credentials`` raise.
     """
     tries = 0
+    first: Mapping[str, str] = {}
     while True:
         sent = await credentials.headers(endpoint, request.method, note)
         tries += 1
-        response = await client.send(
-            with_headers(request, sent), auth=None, stream=True, follow_redirects=False
-        )
+        first = first if tries > 1 else sent
+        with translated(endpoint):
+            response = await client.send(
+                with_headers(request, sent), auth=None, stream=True, follow_redirects=False
+            )
         if not may_be_settled(response, tries):
             return response
-        refusal = Refusal(response.status_code, response.headers, sent, tries)
+        refusal = Refusal(response.status_code, response.headers, sent, tries, first)
         try:
             again = await credentials.settle(endpoint, refusal, note)
         except BaseException:
@@ -82,7 +90,8 @@ async def asked(
             raise
         if not again:
             return response
-        await response.aclose()
+        with translated(endpoint):
+            await response.aclose()
 
 
 def with_headers(request: httpx.Request, more: Mapping[str, str]) -> httpx.Request:

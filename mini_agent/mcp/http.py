@@ -23,6 +23,7 @@ from mini_agent.mcp.replies import (
     answer,
     answer_despite,
     foreign_encoding,
+    hidden,
     media_type,
     no_answer,
     refusal,
@@ -115,8 +116,7 @@ class HttpTransport(OneListener, OneLoop):
         body = encode(message)
         try:
             async with self._until_closed(), self._slots, self._connections.lent() as client:
-                with translated(self._endpoint):
-                    return await self._exchange(client, message, headers, body)
+                return await self._exchange(client, message, headers, body)
         except McpError as error:
             self.note("failed", error=type(error).__name__)
             raise
@@ -125,22 +125,25 @@ class HttpTransport(OneListener, OneLoop):
         self, client: httpx.AsyncClient, message: JsonObject, headers: dict[str, str], body: bytes
     ) -> JsonObject | None:
         self.note("sent", message=message)
-        request = client.build_request(
-            "POST", self._url, content=body, headers=headers, timeout=self._limits()
-        )
+        with translated(self._endpoint):
+            request = client.build_request(
+                "POST", self._url, content=body, headers=headers, timeout=self._limits()
+            )
         response = await self._asked(client, request)
-        try:
-            if self.on_reply is not None:
-                self.on_reply(message, response.status_code, response.headers)
-            return await self._read(response, message)
-        finally:
-            await response.aclose()
+        with translated(self._endpoint):
+            try:
+                if self.on_reply is not None:
+                    self.on_reply(message, response.status_code, response.headers)
+                return await self._read(response, message)
+            finally:
+                await response.aclose()
 
     async def _asked(self, client: httpx.AsyncClient, request: httpx.Request) -> httpx.Response:
         if self._credentials is not None:
             return await asked(client, request, self._credentials, self._endpoint, self.note)
         auth = client.auth if self._auth is None else self._auth
-        return await client.send(request, auth=auth, stream=True, follow_redirects=False)
+        with translated(self._endpoint):
+            return await client.send(request, auth=auth, stream=True, follow_redirects=False)
 
     # -- read -------------------------------------------------------------------------------------
 
@@ -167,11 +170,13 @@ class HttpTransport(OneListener, OneLoop):
         Raises: AuthorizationError, HttpStatusError.
         """
         body = b"" if foreign_encoding(response.headers) else await self._read_body(response)
-        status, headers = response.status_code, response.headers
+        status, sent = response.status_code, response.request.headers
+        headers = {name: hidden(value, sent) for name, value in response.headers.items()}
         found = answer_despite(body, message) if kind(message) == "request" else None
         challenged = status in (401, 403) and "www-authenticate" in headers
         if found is None or challenged:
-            raise refusal(self._endpoint.shown, status, headers, body, self._now())
+            page = hidden(body.decode("latin-1"), sent).encode("latin-1")
+            raise refusal(self._endpoint.shown, status, headers, page, self._now())
         return self._received(found)
 
     async def _read_body(self, response: httpx.Response) -> bytes:
@@ -230,6 +235,8 @@ class HttpTransport(OneListener, OneLoop):
                 finally:
                     self._open.discard(scope)
         except TimeoutError as cause:
+            if not scope.expired():
+                raise  # that of whoever was asked for credentials
             raise closed_error() from cause
 
     async def end_session(self, envelope: Mapping[str, str]) -> None:
@@ -247,7 +254,9 @@ class HttpTransport(OneListener, OneLoop):
                 request = client.build_request(
                     "DELETE", self._url, headers=headers, timeout=self._limits()
                 )
-                await (await self._asked(client, request)).aclose()
+            response = await self._asked(client, request)
+            with translated(self._endpoint):
+                await response.aclose()
 
     async def close(self) -> None:
         """Close every connection of its own; requests in flight fail. Idempotent, from any task."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import email.utils
 import http
+import json
 from collections.abc import Iterator, Mapping
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from mini_agent.errors import (
     AuthorizationError,
@@ -21,11 +22,13 @@ from mini_agent.errors import (
 )
 from mini_agent.mcp.endpoint import Endpoint
 from mini_agent.mcp.messages import decode, excerpt, kind
+from mini_agent.redact import GONE, looks_secret
 from mini_agent.types import JsonObject
 from mini_agent.visible import visible
 
 DECODED = ("", "identity", "gzip", "deflate")  # one at a time: several multiply what comes out
 PAGE = 1024  # characters of a body that an error keeps
+SHORTEST = 4  # characters of a secret; fewer are found in any text
 
 
 def media_type(value: str) -> str:
@@ -105,6 +108,17 @@ def refusal(
         text += f": {excerpt(body)}"
     seconds = retry_after(headers.get("retry-after", ""), now)
     return HttpStatusError(text, status=status, retry_after=seconds, excerpt=page)
+
+
+def hidden(text: str, sent: Mapping[str, str]) -> str:
+    """``text`` of a server without the secrets in the headers that were ``sent`` to it."""
+    values = [value for name, value in sent.items() if looks_secret(name)]
+    values += [value.partition(" ")[2].strip() for value in values]  # without its scheme
+    for value in values:
+        for spelling in (value, json.dumps(value)[1:-1], quote(value, safe="")):
+            if len(value) >= SHORTEST:
+                text = text.replace(spelling, GONE)
+    return text
 
 
 def elsewhere(location: str) -> str:

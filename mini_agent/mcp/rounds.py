@@ -32,7 +32,8 @@ async def until_complete(
     """Call ``ask`` with what each round adds to the params, until the result is complete.
 
     ``extra`` is what the first round adds (a host that goes on by hand), {} as a rule. All rounds
-    together may take ``seconds``, and ``longest`` as soon as a person is asked.
+    together may take ``seconds``, and ``longest`` as soon as a person is asked. A first one that
+    took more than ``seconds`` (somebody signed in, or it told of progress) does not count.
 
     Raises: InputRequired when the server asks and there is no ``handler``, or when it still asks
     after MAX_ROUNDS; RequestTimeout; what ``ask`` and ``handler`` raise.
@@ -42,6 +43,8 @@ async def until_complete(
     if result.get("resultType") != "input_required":
         # What rests on input is not kept (server/utilities/caching#cache-key).
         return {**result, "ttlMs": 0} if extra else result
+    if (now := asyncio.get_running_loop().time()) - began > seconds:
+        began = now
     try:
         async with asyncio.timeout_at(began + seconds) as whole:
             for done in range(MAX_ROUNDS - 1):

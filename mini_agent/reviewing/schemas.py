@@ -12,6 +12,7 @@ from typing import Any
 
 from mini_agent.mcp.headers import mirror_fault
 from mini_agent.mcp.schemas import SchemaError, check_bounds
+from mini_agent.redact import SECRET_PARTS
 from mini_agent.reviewing.finding import Finding, quoted
 from mini_agent.reviewing.names import fold
 from mini_agent.types import JsonObject
@@ -29,10 +30,6 @@ LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 
 PROGRAMS = frozenset(
     {"cmd", "code", "command", "commands", "eval", "exec", "expression", "script", "shell", "sql"}
-)
-SECRET = re.compile(
-    r"pass(word|wd|phrase)|secret|(?<!page)(?<!next)(?<!cursor)token(?!s|count|limit)|apikey|"
-    r"(access|private|signing)key|credential|authorization|bearer|cookie|sessionid|cvv|cardnumber"
 )
 PERSONAL = re.compile(r"e-?mail|phone|birth|passport|socialsecurity|\bssn\b|taxid|iban")
 
@@ -103,7 +100,7 @@ def _secret(where: str, name: str, sub: Any) -> Iterator[Finding]:
     header = held.get("x-mcp-header")
     told = [name, held.get("title"), *((header, held.get("description")) if header else ())]
     words = " ".join(_joined(text) for text in told if isinstance(text, str))
-    secret = SECRET.search(words) or held.get("format") == "password"
+    secret = SECRET_PARTS.search(words) or held.get("format") == "password"
     if header is not None and (secret or PERSONAL.search(words)):
         looks = "looks like a secret" if secret else "looks personal"
         into = f"is copied into the header {quoted(f'Mcp-Param-{header}')}"

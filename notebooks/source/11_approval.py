@@ -171,7 +171,7 @@ print("ran:", ran)
 # %%
 import inspect
 
-from mini_agent.approval import Policy, Rule, check_decision
+from mini_agent.approval import Policy, Rule
 
 print(inspect.getsource(Policy))
 

@@ -203,8 +203,8 @@ for item in suspicious.items:
         print(f"{visible(item.name)[:16]:<16} {told[:92]}")
 
 # %% [markdown]
-# A smoke detector, not a lock. It knows some patterns, and whoever attacks can read them too. No finding
-# proves nothing: `calendar_overview` is not on this list, and lies.
+# A smoke detector, not a lock. It knows some patterns, and whoever attacks can read them too. Where it
+# finds nothing, nothing is proved: `calendar_overview` is not on this list, and lies.
 
 # %%
 liar = suspicious.item("calendar_overview")
@@ -383,7 +383,7 @@ for record in read_audit(path):
     print(f"{record.kind:<9} {record.tool:<16} {record.outcome or '-':<9} {record.reason}")
 
 # %% [markdown]
-# What else stands in the last of them: the revision spoken, the server's release and the hash of the
+# Here is more of the last one. It names the revision spoken, the server's release and the hash of the
 # tool, since "calendar_delete" alone may have been three different tools by then.
 
 # %%

@@ -37,15 +37,15 @@ from mini_agent.agent import run_agent
 print(*inspect.signature(run_agent).parameters)
 
 # %% [markdown]
-# A server's tools go into `tools`. There is no `resources` and no `prompts`. (The first argument is
-# what the user says.) But a tool can do the reading, and `system` takes any text: two consumption points,
+# A server's tools go into `tools`. There is no `resources` and no `prompts`. (`prompt`, the first, is what
+# the user says.) But a tool can do the reading, and `system` takes any text: two consumption points,
 # and both are there already.
 
 # %% [markdown]
 # ## A desk with a policy
 #
 # The refund desk: three tools, a document, two prompts. It runs in memory, and the token says that
-# robin is asking; notebook 14 is about that.
+# Robin is asking; notebook 14 is about that.
 
 # %%
 from fake_servers.refunds.desk import RefundDesk
@@ -235,10 +235,13 @@ print(fits("a://" + "{x}b" * 40, "a://" + "b" * 1_900 + "/"))
 # %% include mini_agent.mcp.resources.LONGEST_URI uri_fault
 
 # %%
+from textwrap import fill
+
 resources, templates = await library.list_resources(), await library.list_resource_templates()
 climbs = "archive://orders/%252e%252e/notes"
 for uri in ("archive://plan", "archive://orders/4821/notes", "file:///etc/passwd", "plan", climbs):
-    print(f"{uri:<34}", uri_fault(uri, resources, templates) or "fine")
+    told = f"{uri:<34} {uri_fault(uri, resources, templates) or 'fine'}"
+    print(fill(told, 100, subsequent_indent=" " * 35))
 
 # %% [markdown]
 # > **Beside the text.** A tool's result may hold a link to a resource that is in no list. The
@@ -305,7 +308,7 @@ except JsonRpcError as error:
 # All of it. We describe this tool, not the server, so its schema and its description are ours.
 
 # %% include mini_agent.mcp.resources.READ_RESOURCE
-print(READ_RESOURCE.description)
+print(fill(READ_RESOURCE.description, 100))
 
 # %% include mini_agent.mcp.resources.resource_tool
 
@@ -313,7 +316,9 @@ print(READ_RESOURCE.description)
 reader = resource_tool(library)
 for given in ({}, {"uri": "file:///etc/passwd"}, {"path": "plan"}):
     result = await reader.execute(given)
-    print("error" if result.is_error else "fine ", "·", result.content.replace("\n", "\n        "))
+    how = "error" if result.is_error else "fine "
+    for line in result.content.splitlines():
+        print(how, "·", fill(line, 90, subsequent_indent=" " * 8))
 
 # %% [markdown]
 # Without a URI it lists. What the server does not offer is refused, and so is an argument that the
@@ -351,8 +356,8 @@ for event in trace.events:
 # %% [markdown]
 # ## `Host`: the same door
 #
-# A host offers such a tool for each server that it is told to read. It goes by the server's name here,
-# and by `read_resource` in the rules.
+# A host offers such a tool for each server that it is told to read. The model sees the server's name in
+# front, as with every tool; a rule names `read_resource` and the server apart.
 
 # %%
 from mini_agent.approval import Approval, Policy, Rule, question, scripted
@@ -382,8 +387,8 @@ async with office() as host:
     print(*(tool.spec.name for tool in host.tools), sep="\n")
 
 # %% [markdown]
-# The calendar's day is asked about. Whoever is asked sees the address, and a yes is good for that
-# address and for no other.
+# For the calendar's day a person is asked. They see the address. A yes would be good for that address
+# and for no other, as notebook 11 has it.
 
 
 # %%
@@ -418,7 +423,7 @@ async with office(keeps_it_private) as host:
 # %%
 def obeys(request):
     text = request.messages[-1]["content"][0]["content"]
-    print(next(line for line in text.splitlines() if "SYSTEM" in line)[33:], "\n")
+    print(fill(next(line for line in text.splitlines() if "SYSTEM" in line)[33:], 100), "\n")
     return [ToolCall("toolu_2", "calendar_delete", {"id": "apt-3"})]
 
 
@@ -449,8 +454,9 @@ await run_agent("What may ord_4821 get back?", model=model, tools=[], system=rul
 print(model.requests[0].system.splitlines()[0])
 
 # %% [markdown]
-# One short document that is always needed: the host reads it, and every turn pays for it. Many, of
-# which one may be needed: a tool. Either way the loop has not noticed.
+# One short document that is always needed, and whose writers we trust as ourselves: the host reads it,
+# and every turn pays for it. Many, of which one may be needed, or foreign text: a tool. Either way the
+# loop has not noticed.
 
 # %% [markdown]
 # ## A prompt: picked by a person
@@ -465,7 +471,7 @@ for offered in await refunds.list_prompts():
     gaps = [gap["name"] + ("" if gap["required"] else "?") for gap in offered["arguments"]]
     print(f"/{offered['name']:<17} {', '.join(gaps):<24} {offered['description']}")
 review = await refunds.get_prompt("review_change", {"order_id": "ord_4821", "amount_minor": "9900"})
-print("\n" + review["messages"][0]["content"]["text"])
+print("\n" + fill(review["messages"][0]["content"]["text"], 100))
 
 # %% [markdown]
 # With a gap left open, the server refuses. The error goes to whoever asked, and that is the program: no
@@ -484,7 +490,7 @@ except JsonRpcError as error:
 # paragraph that begins with its role.
 
 # %% include mini_agent.mcp.resources.prompt_text
-print(prompt_text(review))
+print(fill(prompt_text(review), 100))
 
 # %% tags=["covers-prompt-through-the-system-text"]
 model = ScriptedModel([[Text("9900 is more than it may get back.")]])

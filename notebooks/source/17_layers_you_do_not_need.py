@@ -30,8 +30,8 @@ draw.layers(lit="transport")
 # %% [markdown]
 # ## A stack that somebody else needs
 #
-# pi-mono has a protocol of its own, since its server may run on another machine. The chapter behind
-# this notebook lists the layers of that protocol, to hold our client against them.
+# The chapter behind this notebook looks at pi-mono, another project with an agent in it. Its server may
+# run on another machine, and so it has a protocol of its own. The layers of that one:
 #
 # | layer of pi-mono | what it adds |
 # |---|---|
@@ -229,7 +229,7 @@ frame(b"hello")
 # %% [markdown]
 # ### `Frames`: and back
 #
-# Like LineSplitter it keeps what is not complete. It refuses a frame that claims a megabyte or more:
+# Like LineSplitter it keeps what is not complete. It refuses a frame that claims more than a megabyte:
 # somebody has to doubt the length.
 
 
@@ -500,8 +500,8 @@ for field, value in {"content": "free", "isError": "no", "structuredContent": {}
 # %% [markdown]
 # ### Every bit flip, once
 #
-# Now we need not choose. The answer about Tuesday has some thousand bits. We flip each, one at a time,
-# with the next answer right behind it. Then: who noticed?
+# Now we need not choose. The answer about Tuesday has three to four thousand bits. We flip each, one at a
+# time, with the answer about lunch right behind it. Then: who noticed?
 #
 # "Answers nobody" is a changed id: nobody takes the answer, and the caller's deadline ends the wait.
 
@@ -744,7 +744,7 @@ print("missed:", missed([1, 3]))
 # %% [markdown]
 # ## What it takes in time
 #
-# Times are another on each machine, so this cell is yours to run and stores nothing. CBOR alone is read
+# Times differ from machine to machine, so this cell is yours to run and stores nothing. CBOR alone is read
 # twice here: once to find its end, once to load it. Hold the bars against what a model takes for one
 # turn, which is seconds.
 

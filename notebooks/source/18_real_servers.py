@@ -206,8 +206,8 @@ assert stdio == http
 # %% [markdown]
 # ## Two reference servers, and the loop
 #
-# One tells the time, the other works on a git repository. Both are used by people every day. They come
-# together in a host, under rules, and the loop is the one of notebook 09.
+# One tells the time, the other works on a git repository. They come together in a host, under rules, and
+# the loop is the one of notebook 09.
 
 # %%
 from mini_agent.agent import run_agent
@@ -403,9 +403,12 @@ print(*JUDGES["older servers"].said, sep="\n")
 # The other direction does not work. Our calendar knows one revision, and tells a host of an older one so.
 
 # %%
+import textwrap
+
 hello = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "old"}}
 message = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
-print((await InMemoryTransport(calendar_server()).send(message))["error"]["message"])
+refusal = await InMemoryTransport(calendar_server()).send(message)
+print(textwrap.fill(refusal["error"]["message"], 100))
 
 # %% [markdown]
 # ## MCP Inspector
@@ -427,8 +430,8 @@ print(*JUDGES["MCP Inspector"].said, sep="\n")
 # %% [markdown]
 # ## The conformance suite
 #
-# It plays a server for our client, and a client for our server, a scenario for each group of rules. `make
-# conformance` runs all of it and fails when a number here changes.
+# It plays a server for our client, and a client for our server, a scenario for each group of rules.
+# `make conformance` runs all of it and fails when a number here changes.
 
 # %%
 print(*JUDGES["conformance suite"].said, sep="\n")
@@ -573,4 +576,5 @@ async with McpClient(InMemoryTransport(calendar_server()), server="calendar") as
 #    whom?
 # 3. Find a scenario in the conformance suite that this kit passes for a wrong reason. How would you know?
 #
-# Next: **19, What will you build?** The same three items, for a service of your own.
+# Next: **19, What will you build?** The call chain, three tests and a trust checklist, for a service of
+# your own.

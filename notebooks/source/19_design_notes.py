@@ -130,7 +130,7 @@ print("open:", still_open)
 # ## Who owns each failure
 #
 # Eight failures, each with its owner and the usual answer; notebook 15 runs them all. What your service
-# does comes after it. "We retry" is no answer for a letter that may have been sent.
+# does stands beside it in the notes. "We retry" is no answer for a letter that may have been sent.
 
 # %%
 notes = Notes(decided, "Letters for the support team.", "The mail team.", EXAMPLES)
@@ -284,8 +284,9 @@ print([q.number for q in answered.questions if q.open and not q.answer])
 # %% [markdown]
 # ## Exercises and next
 #
-# There is no exercise but your own service. When the check says that all three hold, give the page to a
-# colleague, and change what they do not believe.
+# The exercise is your own service: `exercises/capstone.ipynb` starts from a server of thirty lines and
+# checks the whole chain. When the check says that all three items hold, give the page to a colleague,
+# and change what they do not believe.
 
 # %% [markdown] glossary
 # ## Appendix: the words
