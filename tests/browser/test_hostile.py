@@ -70,6 +70,7 @@ def test_a_review_shows_it_and_so_does_its_checklist_as_markdown(
     page = sheet.shows(".jp-RenderedMarkdown")
     sheet.finished()
     assert seen(sheet.page.locator(".jp-OutputArea-output pre").first.inner_text(), payload) >= 3
+    page.get_by_role("heading", name="Ten questions before connecting").wait_for()
     assert seen(page.inner_text(), payload) >= 3
     assert sheet.page.evaluate(ACTIVE) == []
     assert sheet.page.evaluate("typeof window.__pwned") == "undefined"

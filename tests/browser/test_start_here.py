@@ -26,7 +26,7 @@ def test_every_cell_of_the_first_notebook_runs_and_its_card_is_answered(
     sheet = open_sheet(NOTEBOOK.name)
     sheet.run_all()
     sheet.nth_card(CARDS - 1)
-    assert sheet.card().get_by_role("timer").count() == 1
+    sheet.card().get_by_role("timer").wait_for()
     assert sheet.field("Tool") == "calendar_create"
     sheet.card().scroll_into_view_if_needed()
     sheet.screenshot("start-here-asks")
