@@ -75,7 +75,7 @@ def _lines(was: Any, now: Any) -> list[str]:
     end = _in_common(old[start:][::-1], new[start:][::-1])
     before, after = old[max(0, start - 1) : start], old[len(old) - end :][:1]
     less, more = old[start : len(old) - end], new[start : len(new) - end]
-    if [line[1:] for line in _marked("-", less)] == [line[1:] for line in _marked("+", more)]:
+    if _seen(less) == _seen(more):
         less, more = [*map(_with_blanks, less)], [*map(_with_blanks, more)]
     return [
         *_marked(" ", before),
@@ -83,6 +83,10 @@ def _lines(was: Any, now: Any) -> list[str]:
         *_marked("+", more),
         *_marked(" ", after),
     ]
+
+
+def _seen(pieces: list[str]) -> list[str]:
+    return [piece.rstrip(" ") for piece in pieces if piece.strip(" ")]
 
 
 def _with_blanks(piece: str) -> str:

@@ -19,21 +19,21 @@ from mini_agent.types import JsonObject
 from mini_agent.visible import visible
 
 FORMAT = "mini-agent pins, 1"
+BRING_BACK = "bring the file back from a copy, or remove it and review the servers again"
+MAKE_WAY = "what is there was not changed; let the file be written, or save to another one"
 
 
 class PinsError(Exception):
     """The file of pins cannot be used."""
 
-    def __init__(self, path: Path, what: str) -> None:
-        super().__init__(path, what)
+    def __init__(self, path: Path, what: str, mend: str) -> None:
+        super().__init__(path, what, mend)
         self.path = path
         self.what = what
+        self.mend = mend
 
     def __str__(self) -> str:
-        return (
-            f"pins {self.path}: {self.what}; bring the file back from a copy, "
-            "or remove it and review the servers again"
-        )
+        return f"pins {self.path}: {self.what}; {self.mend}"
 
 
 Reviewed: TypeAlias = Mapping[str, Mapping[str, McpTool]]
@@ -103,10 +103,11 @@ class Pins:
         target = Path(os.path.realpath(path))
         try:
             if target.exists() and not may_write(target):
-                raise PinsError(Path(path), "the file is read-only")
+                raise PinsError(Path(path), "the file is read-only", MAKE_WAY)
             replace_file(target, _to_json(self.servers).encode())
         except OSError as cause:
-            raise PinsError(Path(path), f"it cannot be written ({cause.strerror})") from cause
+            what = f"it cannot be written ({cause.strerror})"
+            raise PinsError(Path(path), what, MAKE_WAY) from cause
 
     @classmethod
     def load(cls, path: str | Path) -> Pins:
@@ -119,9 +120,10 @@ class Pins:
         except FileNotFoundError:
             return cls()
         except OSError as cause:
-            raise PinsError(Path(path), f"it cannot be read ({cause.strerror})") from cause
+            what = f"it cannot be read ({cause.strerror})"
+            raise PinsError(Path(path), what, BRING_BACK) from cause
         except (ValueError, RecursionError) as cause:
-            raise PinsError(Path(path), f"it is damaged, {cause}") from cause
+            raise PinsError(Path(path), f"it is damaged, {cause}", BRING_BACK) from cause
 
 
 def _to_json(servers: Reviewed) -> str:

@@ -53,7 +53,8 @@ class Followed:
     call: str
 
 
-_call = contextvars.ContextVar("mini_agent_call", default=Followed(""))
+_OUTSIDE = Followed("")
+_call = contextvars.ContextVar("mini_agent_call", default=_OUTSIDE)
 
 
 @dataclass(frozen=True)

@@ -90,14 +90,23 @@ def test_what_is_there_is_only_added_to(tmp_path: Path) -> None:
 
 
 def test_an_intent_is_on_the_disk_before_it_returns(tmp_path: Path) -> None:
-    synced: list[int] = []
-    log = log_to(tmp_path / "a", fsync=lambda _: synced.append(len(read_audit(log.path))))
+    synced: list[tuple[str, int]] = []
+
+    def fsync(descriptor: int) -> None:
+        held = "names" if stat.S_ISDIR(os.fstat(descriptor).st_mode) else "file"
+        synced.append((held, len(read_audit(log.path))))
+
+    log = log_to(tmp_path / "a", fsync=fsync)
     log.decision(CREATE)
     assert synced == []
     log.intent(CREATE)
-    assert synced == [2]
+    assert synced == [("file", 2), ("names", 2)]  # a new file is to be found again, too
     log.outcome(CREATE)
-    assert synced == [2]
+    log.intent(CREATE)
+    assert synced[2:] == [("file", 4)]
+    log.path.unlink()
+    log.intent(CREATE)
+    assert synced[3:] == [("file", 1), ("names", 1)]
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o077])

@@ -54,6 +54,11 @@ def test_another_run_user_tool_or_argument_has_another_key(other: dict[str, Any]
     assert key(**other) != key()
 
 
+def test_one_string_is_no_list_of_arguments() -> None:
+    with pytest.raises(TypeError, match="a list of arguments"):
+        operation_key("refunds", "create", of="order_id")
+
+
 def test_a_key_may_be_made_of_some_arguments_only() -> None:
     assert key(but(note="please"), fill=SOME) == key(fill=SOME)
     assert key(but(amount_minor=1), fill=SOME) != key(fill=SOME)

@@ -100,10 +100,18 @@ def test_what_one_call_was_granted_serves_no_other() -> None:
     call = HostCall("t", "n", {}, server="s", tool="n")
     with following("toolu_1"):
         grants = granted(call)
-    with following("toolu_2"):
-        assert grants.take(binding(call)) is None
-    with following("toolu_1"):
+        with following("toolu_2"):
+            assert grants.take(binding(call)) is None
         assert grants.take(binding(call)) == "ask"
+
+
+def test_what_a_call_was_granted_ends_with_it_also_for_one_of_the_same_id() -> None:
+    call = HostCall("t", "n", {}, server="s", tool="n")
+    with following("toolu_1"):
+        grants = granted(call)
+    with following("toolu_1"):
+        assert grants.take(binding(call)) is None
+    assert grants.take(binding(call)) is None
 
 
 def test_two_approvals_of_the_same_are_two() -> None:

@@ -424,3 +424,10 @@ def test_the_loop_does_not_know_the_host() -> None:
     code = "import sys, mini_agent.agent; print('mini_agent.host' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30)
     assert ran.stdout == "False\n"
+
+
+def test_the_user_of_a_host_cannot_be_exchanged() -> None:
+    host = joined({"s": Service("t")}, user="kim")
+    with pytest.raises(AttributeError):
+        host.user = "robin"  # type: ignore[misc]
+    assert host.user == "kim"

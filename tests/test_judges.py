@@ -29,6 +29,7 @@ async def ask() -> AsyncIterator[str]:
     [
         ("module json", True),
         ("module no_such_module", False),
+        ("module no_such_module.inner", False),
         ("program python-that-is-not-there", False),
         ("file mini_agent/judges.toml", True),
         ("file build/no-such-folder", False),

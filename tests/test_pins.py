@@ -133,6 +133,20 @@ def test_a_difference_shows_each_place_that_changed_and_only_those() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("before", "after", "shown"),
+    [
+        ("Does a.", "Does a.  ", ["- Does a.", r"+ Does a.\x20", r"+ \x20"]),
+        ("It does a. ", "It does a.", [r"- It does a.\x20", "+ It does a."]),
+        (" ", "  ", [r"- \x20", r"+ \x20\x20"]),
+    ],
+)
+def test_blanks_at_the_end_are_shown_where_they_are_all_that_differs(
+    before: str, after: str, shown: list[str]
+) -> None:
+    assert difference(before, after).split("\n")[1:] == shown
+
+
 @given(TOOLS, TOOLS)
 def test_nothing_in_a_difference_acts_on_a_screen_or_begins_a_line(
     one: McpTool, other: McpTool

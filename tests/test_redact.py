@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from mini_agent.redact import GONE, Redactor, looks_secret
+from mini_agent.reviewing.schemas import schema_findings
 
 TEXTS = {
     "https://ann:hunter2@host/p": "https://[redacted]@host/p",
@@ -30,6 +31,22 @@ TEXTS = {
     "{'client_secret': 'it\"s', 'day': 1}": "{'client_secret': '[redacted]', 'day': 1}",
     "?access_token=a&day=1": "?access_token=[redacted]&day=1",
     '"tokens": ["a", "b"], "day": 1': '"tokens": [redacted], "day": 1',
+    'answered 500: {"error": {"password": "hunter2"}}': (
+        'answered 500: {"error": {"password": "[redacted]"}}'
+    ),
+    'error="password=hunter2"': 'error="password=[redacted]"',
+    "args=[token=abc123]": "args=[token=[redacted]]",
+    "at=x=token=abc123": "at=x=token=[redacted]",
+    r'{"body": "{\"config\": {\"apiKey\": \"a b\", \"day\": 1}}"}': (
+        r'{"body": "{\"config\": {\"apiKey\": \"[redacted]\", \"day\": 1}}"}'
+    ),
+    r"{\"a\": \"{\\\"pwd\\\": \\\"x y\\\", \\\"day\\\": 1}\"}": (
+        r"{\"a\": \"{\\\"pwd\\\": \\\"[redacted]\\\", \\\"day\\\": 1}\"}"
+    ),
+    r'{"password": "hun\"ter2", "day": 1}': '{"password": "[redacted]", "day": 1}',
+    r"{'password': 'it\'s \"x\"', 'day': 1}": "{'password': '[redacted]', 'day': 1}",
+    r'"{\"pwd\": \"hun\\\"ter2\", \"day\": 1}"': r'"{\"pwd\": \"[redacted]\", \"day\": 1}"',
+    r'"{"pwd": "hun\\"ter2", "day": 1}"': r'"{"pwd": "[redacted]", "day": 1}"',  # a repr of JSON
 }
 INNOCENT = (
     "https://host:8080/@ann/post, see there",
@@ -104,7 +121,8 @@ def test_the_value_given_is_not_changed() -> None:
     "name",
     ["password", "DB_PASSWORD", "passWord", "userpassword", "apiKey", "APIKey", "x-api-key",
      "apikey", "clientSecret", "access_token", "authToken", "tokens", "session-cookie", "pin",
-     "Authorization", "credentials", "privateKeyPem"],
+     "Authorization", "credentials", "privateKeyPem", "session_id", "card_number", "cardNumber",
+     "thesecret", "usertoken", "cvv2"],
 )  # fmt: skip
 def test_a_name_that_looks_like_a_secret(name: str) -> None:
     assert looks_secret(name)
@@ -119,8 +137,9 @@ def test_a_name_that_does_not_look_like_a_secret(name: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["a-", "a://", "a=b ", "a@", "a://x:y@ ", "a='", "bearer ", "authorization\t", "x:", "\\"],
-)
+    ["a-", "a://", "a=b ", "a@", "a://x:y@ ", "a='", "bearer ", "authorization\t", "x:", "\\",
+     'a="', "a={", "pwd='", "pwd={", 'pwd=\\"', "pwd=\\", "a\\", "pwd "],
+)  # fmt: skip
 def test_a_text_made_to_be_slow_takes_time_in_proportion(text: str) -> None:
     began = time.process_time()
     Redactor().text(text * (1_000_000 // len(text)))
@@ -131,3 +150,13 @@ def test_a_text_made_to_be_slow_takes_time_in_proportion(text: str) -> None:
 def test_secrets_that_cannot_be_meant_are_refused(wrong: Any, error: type[Exception]) -> None:
     with pytest.raises(error):
         Redactor(wrong)
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "sessionid", "cardnumber", "cvv", "apikey", "passphrase", "bearer",
+             "accesskey", "mytoken", "clientsecret", "cookie", "authorization", "credential"],
+)  # fmt: skip
+def test_what_the_review_of_a_schema_takes_for_a_secret_is_not_written_down(name: str) -> None:
+    schema = {"type": "object", "properties": {name: {"type": "string"}}}
+    assert "secret" in [finding.kind for finding in schema_findings(schema)]
+    assert Redactor().value({name: "x"}) == {name: GONE}

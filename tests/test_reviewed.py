@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hosts import Service, asked, joined, names, results, say
 
 from mini_agent.approval import HostCall, scripted
@@ -92,6 +94,35 @@ async def test_a_no_is_taken_for_an_answer_until_the_tool_changes_again() -> Non
         tools = await host.refresh()
         assert [tool.spec.name for tool in tools] == ["s_t", "s_kept"]
     assert len(approver.calls) == 2
+
+
+async def test_of_two_that_ask_about_one_change_at_once_the_second_finds_the_answer() -> None:
+    calls: list[ToolCall] = []
+    service = Service("t", ttl_ms=0)
+
+    async def approve(call: ToolCall, why: str) -> Approval:
+        calls.append(call)
+        await reviewed(service)  # longer than the list that the other refresh waits for
+        return Approval(True)
+
+    async with joined({"s": service}, pins=await reviewed(service), approver=approve) as host:
+        service.offer(service.tool("t", "Another."))
+        await asyncio.gather(host.refresh(), host.refresh())
+        assert names(host) == ["s_t"]
+    assert len(calls) == 1
+
+
+async def test_an_approver_that_fails_on_a_change_is_a_no_and_written_down(tmp_path: Path) -> None:
+    def approve(call: ToolCall, why: str) -> Approval:
+        raise LookupError("no such screen")
+
+    path = tmp_path / "audit.jsonl"
+    _, host = await changed(approver=approve, audit=AuditLog(path))
+    with pytest.raises(LookupError):
+        await host.connect()
+    [record] = read_audit(path)
+    assert (record.server, record.tool, record.outcome) == ("s", "t", "denied")
+    assert record.reason == "the question ended in LookupError"
 
 
 async def test_a_new_tool_of_a_reviewed_server_is_asked_about_too() -> None:

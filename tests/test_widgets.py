@@ -170,6 +170,19 @@ async def test_cancelling_the_cell_denies_closes_the_card_and_goes_on_as_cancell
     assert desk.lines()[-1] == "calendar_create: denied, the cell was cancelled"
 
 
+async def test_a_cell_cancelled_right_after_an_approval_does_not_say_that_the_call_runs() -> None:
+    desk = Desk()
+
+    async def approved_then_cancelled(future: asyncio.Future[Approval], seconds: float) -> None:
+        button(await desk.cards.get(), "Approve").click()
+        await future
+        raise asyncio.CancelledError
+
+    with pytest.raises(asyncio.CancelledError):
+        await ask_in_notebook(show=desk, wait=approved_then_cancelled)(CALL, "")
+    assert status(widget(desk.shown[0])) == "Denied: the cell was cancelled."
+
+
 async def test_the_first_answer_counts() -> None:
     desk = Desk()
     asked = Asked(ask_in_notebook(show=desk))

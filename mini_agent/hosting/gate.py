@@ -6,6 +6,7 @@ Its guarantee: whatever happens between the yes and the call, what is sent is wh
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -127,13 +128,7 @@ class Gate:
         Nothing is awaited between a check and the transport's turn. What the server announces
         after that, while the transport connects or signs in, is seen before the next round.
         """
-
-        async def check() -> None:
-            if route.listing is not None:
-                await route.listing.fresh(again=again)
-            if not self._as_listed(route):
-                raise ToolChanged(CHANGED)
-
+        check = functools.partial(self._check, route, again)
         try:
             await check()
         except ToolChanged:
@@ -144,6 +139,13 @@ class Gate:
         except ToolChanged:
             return self._refuse(route, call, CHANGED, "was not finished")
         return results[0]
+
+    async def _check(self, route: Route, again: bool) -> None:
+        """Raises: ToolChanged; McpError, when the tools cannot be listed."""
+        if route.listing is not None:
+            await route.listing.fresh(again=again)
+        if not self._as_listed(route):
+            raise ToolChanged(CHANGED)
 
     def _as_listed(self, route: Route) -> bool:
         """Is the tool still there, and still the one that ``route`` was made of?"""

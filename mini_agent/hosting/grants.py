@@ -47,5 +47,11 @@ class Grants:
 
     def take(self, bound: Binding) -> Decision | None:
         """Use up one approval. None when there is none for exactly this."""
-        decisions = self._of.get(following_now(), {}).get(bound)
-        return decisions.pop() if decisions else None
+        granted = self._of.get(following_now(), {})
+        decisions = granted.get(bound)
+        if not decisions:
+            return None
+        decision = decisions.pop()
+        if not decisions:
+            del granted[bound]
+        return decision

@@ -13,9 +13,9 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from mini_agent.errors import AuthorizationError, ConnectFailed
+from mini_agent.errors import AuthorizationError
 from mini_agent.mcp.addresses import Reach, Resolve
-from mini_agent.mcp.auth_answers import Denied
+from mini_agent.mcp.auth_answers import Denied, trouble
 from mini_agent.mcp.auth_challenge import Challenge, parse_challenge
 from mini_agent.mcp.auth_dpop import WANTS_NONCE, ProofKey
 from mini_agent.mcp.auth_grants import AuthorizationCode, ClientCredentials, Grant, JwtBearer
@@ -227,18 +227,20 @@ class OAuth:
         note: Note,
         wanted: frozenset[str] = frozenset(),
     ) -> None:
-        denied, session = None, self._session
         try:
             async with self._web(Reach(home, self._allow_private), note) as web:
                 session = await errand(web)
         except Denied as error:
-            denied = error
-        if identity is self._identity:  # and nobody said forget() meanwhile
+            self._keep(identity, wanted)
+            raise trouble(error.message) from error
+        if identity is self._identity:  # nobody said forget() meanwhile
             self._session, self._unsent = session, True
-            if denied or not wanted <= set(self.scopes or ()):
-                self._tried.add(wanted)
-        if denied:
-            raise denied
+        if not wanted <= set(session.tokens.scopes or ()):
+            self._keep(identity, wanted)
+
+    def _keep(self, identity: Identity, wanted: frozenset[str]) -> None:
+        if identity is self._identity:
+            self._tried.add(wanted)
 
 
 async def renewed_or_less(identity: Identity, session: Session, web: Web) -> Session:

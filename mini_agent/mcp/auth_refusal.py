@@ -12,7 +12,7 @@ from mini_agent.mcp.credentials import Refusal
 
 
 def check_not_in_vain(refusal: Refusal, session: Session | None) -> None:
-    """A token that was given during this request, and is refused all the same, is not asked for again.
+    """A token given during this request, and refused all the same, is not asked for again.
 
     Raises: AuthorizationError.
     """

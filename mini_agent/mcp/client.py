@@ -285,12 +285,7 @@ class McpClient:
     ) -> JsonObject:
         """A request that the server may answer with "not yet" (basic/patterns/mrtr)."""
         given = {key: value for key, value in more.items() if value is not None}
-
-        async def ask(extra: JsonObject) -> JsonObject:
-            if extra is not given and self.before_round is not None:
-                await self.before_round()
-            return await self._ask(method, params, options, extra)
-
+        ask = functools.partial(self._ask, method, params, options, given)
         longest = self._exchange.max_timeout
         seconds = self._exchange.limit(options["timeout"])
         if options.get("on_progress"):  # which may move each request's deadline that far
@@ -300,8 +295,16 @@ class McpClient:
         )
 
     async def _ask(
-        self, method: str, params: JsonObject, options: JsonObject, extra: JsonObject
+        self,
+        method: str,
+        params: JsonObject,
+        options: JsonObject,
+        first: JsonObject,
+        extra: JsonObject,
     ) -> JsonObject:
+        """One round; ``extra`` is what it adds, and ``first`` itself in the first of them."""
+        if extra is not first and self.before_round is not None:
+            await self.before_round()
         full = {**params, **extra}
         try:
             return await self._exchange.request(

@@ -1,6 +1,6 @@
 """One server at a web address: every message a POST, its answer as JSON or as an event stream.
 
-Guarantee: nothing of httpx and no OSError leaves, nothing is sent twice, and nothing is sent
+Guarantee: no error of httpx or the network leaves, nothing is sent twice, and nothing is sent
 anywhere but to the configured address. Revision 2026-07-28, basic/transports/streamable-http.
 """
 

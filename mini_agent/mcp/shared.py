@@ -12,7 +12,6 @@ from mini_agent.mcp.eras import fresh
 from mini_agent.mcp.patience import clock_stopped
 from mini_agent.mcp.transport import closed_error
 
-
 TURNS = 5  # of the event loop, in which a cancelled waiter is certain to have left
 
 

@@ -725,7 +725,7 @@ print([in_brief(message) for _, message in there.transcript])
 
 # %%
 from mini_agent.errors import AuthorizationError, TransportError
-from mini_agent.mcp.replies import PAGE, answer_despite, elsewhere, retry_after
+from mini_agent.mcp.replies import PAGE, answer_despite, elsewhere, hidden, retry_after
 
 print(retry_after("120", now=0), retry_after("Thu, 01 Jan 1970 00:02:00 GMT", now=100))
 

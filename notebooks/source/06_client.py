@@ -913,7 +913,7 @@ print(await McpClient(fake).connect(), [message["method"] for message in fake.se
 #
 # A call is a request that may take rounds. After a failure it is never sent again by itself: a
 # booking that was perhaps made must not be made twice. What comes back is judged before anybody
-# sees it.
+# sees it. `before_round` lets a host look at the tool once more before it answers a question.
 
 # %% include mini_agent.mcp.client.McpClient._complete
 

@@ -416,10 +416,12 @@ print(left)
 # pin of the tool. Any of them changes, and it is another binding.
 
 # %%
+from weakref import WeakKeyDictionary
+
 from mini_agent.approval import Decision
 from mini_agent.difference import canonical
 from mini_agent.hosting.grants import Binding
-from mini_agent.trace import followed, following
+from mini_agent.trace import Followed, followed, following, following_now
 
 # %% include mini_agent.hosting.grants.binding
 bound = {"server": "calendar", "tool": "calendar_delete", "pin": "a1"}
@@ -433,7 +435,8 @@ print(yes == same, yes == other)
 # ### `Grants`: good once
 #
 # A yes is put down when it is given and taken away when the call is made. There is no second call on
-# one yes.
+# one yes. One that is never used ends with its own call: a later call finds nothing of it, not even
+# under the same id.
 
 # %% include mini_agent.hosting.grants.Grants
 grants = Grants()

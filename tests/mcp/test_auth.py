@@ -10,7 +10,13 @@ import httpx
 import pytest
 from auth_peers import BACK, ISSUER, ISSUER_PLACE, RESOURCE_PLACE, URL, Peers, ask, metadata
 
-from mini_agent.errors import AuthorizationError, ConnectFailed, McpError, TransportClosed
+from mini_agent.errors import (
+    AuthorizationError,
+    ConnectFailed,
+    McpError,
+    RequestTimeout,
+    TransportClosed,
+)
 from mini_agent.mcp.auth import AuthorizationCode, OAuth, PreRegistered
 from mini_agent.mcp.client import McpClient
 from mini_agent.mcp.http import HttpTransport
@@ -206,6 +212,41 @@ def narrowed(peers: Peers) -> Any:
     return give
 
 
+@pytest.mark.parametrize("once", ["nobody came", "token endpoint"])
+async def test_what_failed_in_passing_may_be_asked_for_at_the_next_call(once: str) -> None:
+    peers = Peers()
+    peers.needs = {"write": "desk:write"}
+    away = asyncio.Event()
+
+    async def opens(url: str) -> str:
+        if away.is_set():
+            await asyncio.Event().wait()
+        return await peers.says_yes(url)
+
+    transport = peers.transport(peers.oauth(AuthorizationCode(opens, patience=0.5)))
+    await token(transport)
+    if once == "nobody came":
+        away.set()
+    else:
+        peers.refuses[f"{ISSUER}/token"] = httpx.Response(503)
+    error = await failure(transport, 2, "write")
+    assert isinstance(error, AuthorizationError)
+    away.clear()
+    peers.refuses.clear()
+    assert await token(transport, 3, "write") == "token-2"
+
+
+async def test_a_person_who_says_no_to_a_scope_is_not_asked_for_it_again() -> None:
+    peers = Peers()
+    peers.needs = {"write": "desk:write"}
+    transport = peers.transport()
+    await token(transport)
+    peers.back_extra = {"error": "access_denied", "code": ""}
+    for number in (2, 3):
+        assert isinstance(await failure(transport, number, "write"), AuthorizationError)
+    assert len(peers.asked) == 2
+
+
 @pytest.mark.must("C118")
 async def test_a_server_that_wants_what_the_token_has_is_not_asked_for_it_again() -> None:
     peers = Peers()
@@ -268,10 +309,40 @@ async def test_no_refresh_token_is_taken_for_granted() -> None:
     transport = peers.transport(peers.oauth(clock=clock))
     await token(transport)
     clock.now += 60
+    peers.good.clear()
     assert await token(transport, 2) == "token-2"
     assert [form["grant_type"] for form in peers.forms] == ["authorization_code"] * 2
     sent = [r.headers.get("authorization") for r in peers.requests if str(r.url) == URL]
-    assert sent == [None, "Bearer token-1", None, "Bearer token-2"]
+    assert sent == [None, *["Bearer token-1"] * 2, "Bearer token-2"]
+
+
+@pytest.mark.parametrize("lasts", [0, 5, 60])
+async def test_a_person_who_takes_longer_than_a_token_lasts_is_asked_once(lasts: int) -> None:
+    peers, clock = Peers(), Clock()
+    peers.token_extra = {"expires_in": lasts}
+
+    async def slow(url: str) -> str:
+        clock.now += 120
+        return await peers.says_yes(url)
+
+    transport = peers.transport(peers.oauth(AuthorizationCode(slow), clock=clock))
+    given = await asyncio.gather(*(token(transport, number) for number in range(8)))
+    assert set(given) == {"token-1"} and len(peers.asked) == 1
+
+
+async def test_a_short_token_that_is_refused_as_it_comes_is_not_asked_for_again() -> None:
+    peers = Peers()
+    peers.good = frozenset()  # type: ignore[assignment]
+    peers.token_extra = {"expires_in": 0}
+    peers.give = useless  # type: ignore[method-assign]
+    error = await failure(peers.transport())
+    assert isinstance(error, AuthorizationError) and len(peers.asked) == 1
+
+
+async def test_a_token_that_can_be_renewed_and_lasts_for_no_time_is_sent_all_the_same() -> None:
+    peers = Peers()
+    peers.token_extra = {"expires_in": 0, "refresh_token": "refresh-1"}
+    assert await token(peers.transport()) == "token-1" and len(peers.forms) == 1
 
 
 async def test_a_refused_token_is_renewed_and_a_person_asked_where_that_fails() -> None:
@@ -306,6 +377,7 @@ async def test_a_renewal_that_is_refused_beforehand_ends_at_a_person_and_keeps_t
     await token(transport, 2, "write")
     peers.give = no_renewal(peers)  # type: ignore[method-assign]
     clock.now += 60
+    peers.good.clear()
     await token(transport, 3, "write")
     assert peers.asked[2]["scope"] == "read desk:write"
     assert sum(form["grant_type"] == "refresh_token" for form in peers.forms) == 1
@@ -418,11 +490,27 @@ async def test_the_deadline_of_a_call_does_not_count_while_a_person_is_asked() -
     peers = Peers()
     person = SlowPerson(peers)
     transport = peers.transport(peers.oauth(AuthorizationCode(person)))
-    async with McpClient(transport, timeout=0.05) as client:
-        call = asyncio.create_task(client.call("t"))
+    async with McpClient(transport, timeout=1.0) as client:
+        calls = [asyncio.create_task(client.call("t")) for _ in range(2)]
         await person.opened.wait()
-        asyncio.get_running_loop().call_later(0.15, person.go.set)  # beyond the deadline
-        assert (await call).content == [{"type": "text", "text": "1"}]
+        calls.append(asyncio.create_task(client.call("t")))  # one that comes later
+        asyncio.get_running_loop().call_later(1.3, person.go.set)  # beyond the deadline
+        for call in calls:
+            assert (await call).content == [{"type": "text", "text": "1"}]
+
+
+async def test_the_deadline_of_a_call_counts_while_only_servers_are_asked() -> None:
+    peers = Peers()
+
+    async def silent(request: httpx.Request) -> httpx.Response:
+        if str(request.url) == ISSUER_PLACE:
+            await asyncio.Event().wait()
+        return await Peers.handle(peers, request)
+
+    peers.client = httpx.AsyncClient(transport=httpx.MockTransport(silent))
+    with pytest.raises(RequestTimeout):
+        async with McpClient(peers.transport(), timeout=0.1) as client:
+            await client.call("t")
 
 
 async def test_who_stops_waiting_leaves_the_page_open_and_the_next_call_finds_a_token() -> None:
@@ -450,6 +538,58 @@ async def test_closing_the_transport_ends_the_waiting() -> None:
     await transport.close()
     with pytest.raises(TransportClosed):
         await call
+
+
+async def test_closing_one_of_two_transports_leaves_the_call_of_the_other() -> None:
+    peers = Peers()
+    person = SlowPerson(peers)
+    auth = peers.oauth(AuthorizationCode(person))
+    first, second = peers.transport(auth), peers.transport(auth)
+    calls = [asyncio.create_task(t.send(ask(n))) for n, t in enumerate((first, second), start=1)]
+    await person.opened.wait()
+    await first.close()
+    person.go.set()
+    with pytest.raises(TransportClosed):
+        await calls[0]
+    assert await calls[1] is not None and len(peers.asked) == 1
+
+
+async def test_what_is_signed_in_after_forget_is_forgotten_as_well() -> None:
+    peers = Peers()
+    person = SlowPerson(peers)
+    auth = peers.oauth(AuthorizationCode(person))
+    transport = peers.transport(auth)
+    call = asyncio.create_task(transport.send(ask()))
+    await person.opened.wait()
+    call.cancel()
+    auth.forget()
+    person.go.set()
+    assert await token(transport, 2) == "token-2"
+    assert len(peers.asked) == len(peers.registrations) == 2
+
+
+async def test_what_is_renewed_after_forget_is_forgotten_as_well() -> None:
+    peers, clock = Peers(), Clock()
+    peers.token_extra = {"expires_in": 60, "refresh_token": "refresh-1"}
+    asked, go = asyncio.Event(), asyncio.Event()
+
+    async def handle(request: httpx.Request) -> httpx.Response:
+        answer = await Peers.handle(peers, request)
+        if len(peers.forms) == 2 and str(request.url) == f"{ISSUER}/token":
+            asked.set()
+            await go.wait()
+        return answer
+
+    peers.client = httpx.AsyncClient(transport=httpx.MockTransport(handle))
+    auth = peers.oauth(clock=clock)
+    transport = peers.transport(auth)
+    await token(transport)
+    clock.now += 60
+    call = asyncio.create_task(token(transport, 2))
+    await asked.wait()
+    auth.forget()
+    go.set()
+    assert await call == "token-3" and len(peers.asked) == 2
 
 
 async def test_tokens_outlive_the_transport_and_end_with_forget() -> None:
@@ -480,6 +620,18 @@ async def test_what_the_callers_own_function_raises_passes() -> None:
 
     peers = Peers()
     with pytest.raises(LookupError):
+        await peers.transport(peers.oauth(AuthorizationCode(broken))).send(ask())
+
+
+@pytest.mark.parametrize("kind", [OSError, TimeoutError, httpx.ReadError])
+async def test_no_error_of_the_callers_own_function_is_taken_for_one_of_the_network(
+    kind: type[Exception],
+) -> None:
+    async def broken(url: str) -> str:
+        raise kind("mine")
+
+    peers = Peers()
+    with pytest.raises(kind, match="mine"):
         await peers.transport(peers.oauth(AuthorizationCode(broken))).send(ask())
 
 
@@ -602,6 +754,23 @@ async def test_no_secret_is_in_any_message_trace_or_repr() -> None:
     told += traceback.format_exception(error) + traceback.format_exception(denied)
     for secret in ("token-1", "refresh-1", "s3cret", verifier, state):
         assert secret not in "".join(told), secret
+
+
+async def test_a_server_that_repeats_the_token_does_not_get_it_into_an_error() -> None:
+    peers = Peers()
+    transport = peers.transport()
+    transport.trace = Trace()
+    await token(transport)
+
+    def echo(request: httpx.Request) -> httpx.Response:
+        said = f'Bearer error="insufficient_scope", scope="{request.headers["authorization"]}"'
+        return httpx.Response(403, headers={"WWW-Authenticate": said})
+
+    peers.serve = echo  # type: ignore[method-assign]
+    error = await failure(transport, 2)
+    assert isinstance(error, AuthorizationError) and "[redacted]" in error.challenge
+    told = [repr(error), repr(error.__dict__), str([e.facts for e in transport.trace.events])]
+    assert "token-1" not in "".join(told)
 
 
 async def test_the_trace_shows_each_step_and_where_it_was_taken() -> None:

@@ -33,7 +33,8 @@ PRIVATE = [
     "https://100.64.0.1/", "https://0.0.0.0/", "https://224.0.0.1/", "https://255.255.255.255/",
     "https://[fc00::1]/", "https://[fe80::1]/", "https://[ff02::1]/", "https://[::]/",
     "https://[::ffff:10.0.0.1]/", "https://[2002:a00:1::]/", "https://167772161/",
-    "https://[64:ff9b::a00:1]/",
+    "https://[64:ff9b::a00:1]/", "https://[fec0::1]/", "https://192.88.99.1/",
+    "https://[2002:c058:6301::]/",
 ]  # fmt: skip
 NO_ADDRESS = [
     "", "x", "//a.example/", "ftp://a.example/", "file:///etc/passwd", "javascript:alert(1)",

@@ -110,3 +110,34 @@ async def test_who_gives_up_frees_the_port() -> None:
 def listens(port: int) -> bool:
     with socket.socket() as other:
         return other.connect_ex(("127.0.0.1", port)) == 0
+
+
+async def test_a_connection_that_says_nothing_is_closed_once_the_answer_is_there() -> None:
+    port = free_port()
+    back = f"http://127.0.0.1:{port}/callback"
+    idle: list[socket.socket] = []
+
+    def show(url: str) -> bool:
+        idle.append(socket.create_connection(("127.0.0.1", port), timeout=2))
+        return visits(f"{back}?code=c&state=s1", seen=[])(url)
+
+    assert "code=c" in await open_in_browser(page(back), show=show)
+    with idle[0] as connection:
+        told = await asyncio.to_thread(connection.recv, 100)
+    assert told == b""
+
+
+async def test_an_address_that_cannot_be_read_is_no_error_of_ours() -> None:
+    problems: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: problems.append(context))
+    port = free_port()
+    back = f"http://127.0.0.1:{port}/callback"
+
+    def show(url: str) -> bool:
+        with socket.create_connection(("127.0.0.1", port), timeout=2) as other:
+            other.sendall(b"GET //[x HTTP/1.1\r\n\r\n")
+            assert b"404" in other.recv(100)
+        return visits(f"{back}?code=c&state=s1", seen=[])(url)
+
+    assert "code=c" in await open_in_browser(page(back), show=show)
+    assert problems == []

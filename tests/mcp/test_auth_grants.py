@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from base64 import urlsafe_b64encode
 from typing import Any
@@ -265,3 +266,26 @@ async def test_a_token_that_is_not_bound_is_refused_where_one_was_asked_for() ->
     peers = Peers()
     with pytest.raises(AuthorizationError):
         await peers.transport(peers.oauth(dpop=True)).send(ask())
+
+
+async def test_an_assertion_that_does_not_come_is_an_authorization_error() -> None:
+    async def never(issuer: str, resource: str) -> str:
+        await asyncio.Event().wait()
+        return ""
+
+    peers = Peers(token_endpoint_auth_methods_supported=["client_secret_post"])
+    known = PreRegistered("desk", ISSUER, client_secret="s3cret")
+    auth = peers.oauth(JwtBearer(never, patience=0.01), client=known)
+    with pytest.raises(AuthorizationError) as raised:
+        await peers.transport(auth).send(ask())
+    assert ISSUER in raised.value.message and "assertion" in raised.value.message
+
+
+async def test_a_timeout_of_the_assertions_own_passes() -> None:
+    async def broken(issuer: str, resource: str) -> str:
+        raise TimeoutError("mine")
+
+    peers = Peers(token_endpoint_auth_methods_supported=["client_secret_post"])
+    known = PreRegistered("desk", ISSUER, client_secret="s3cret")
+    with pytest.raises(TimeoutError, match="mine"):
+        await peers.transport(peers.oauth(JwtBearer(broken), client=known)).send(ask())

@@ -23,6 +23,7 @@ from mini_agent.mcp import rounds
 from mini_agent.mcp.client import McpClient
 from mini_agent.mcp.transport import NO_ENVELOPE, FakeTransport, OneListener
 from mini_agent.trace import Trace
+from mini_agent.types import JsonObject
 
 V = "2026-07-28"
 INFO = {"name": "fake", "version": "7"}
@@ -448,6 +449,21 @@ async def test_all_rounds_of_a_call_share_its_deadline(monkeypatch: pytest.Monke
 
 
 @pytest.mark.timeout(20)
+async def test_a_first_round_that_was_waited_for_longer_does_not_use_up_the_others() -> None:
+    rounds_asked: list[JsonObject] = []
+
+    async def ask(extra: JsonObject) -> JsonObject:
+        rounds_asked.append(extra)
+        if len(rounds_asked) > 1:
+            return {"resultType": "complete"}
+        await asyncio.sleep(0.6)  # its own deadline was held off, while somebody signed in
+        return {"resultType": "input_required", "requestState": "s"}
+
+    await rounds.until_complete(ask, None, {}, seconds=0.5)
+    assert rounds_asked == [{}, {"requestState": "s"}]
+
+
+@pytest.mark.timeout(20)
 async def test_a_person_who_is_asked_has_the_longest_time_and_no_more() -> None:
     async def slow(requests: dict[str, Any]) -> dict[str, Any]:
         await asyncio.sleep(0.1)  # longer than the timeout of a request
@@ -745,3 +761,10 @@ async def test_the_trace_follows_a_call_through_client_and_transport() -> None:
         ("transport", "received"),
         ("client", "response"),
     ]
+
+
+async def test_a_timeout_that_is_not_our_deadline_is_passed_on_as_it_is() -> None:
+    theirs = TimeoutError("the person's own")
+    with pytest.raises(TimeoutError) as caught:
+        await McpClient(FakeTransport([theirs])).call("x")
+    assert caught.value is theirs

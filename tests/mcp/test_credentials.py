@@ -197,3 +197,21 @@ async def test_work_is_done_once_for_all_who_wait_and_anew_for_who_comes_later()
     await shared.join(work)
     await shared.join()
     assert done == [1, 1]
+
+
+async def test_work_that_was_cancelled_before_its_first_step_is_over() -> None:
+    shared, done = Shared(), []
+
+    async def work() -> None:
+        done.append(1)
+
+    before = asyncio.all_tasks()
+    asyncio.create_task(shared.join(work))  # noqa: RUF006 - it is among those below
+    await asyncio.sleep(0)
+    begun = asyncio.all_tasks() - before
+    for task in begun:  # as at the end of an event loop
+        task.cancel()
+    await asyncio.wait(begun)
+    assert done == [] and not shared.busy
+    await shared.join(work)
+    assert done

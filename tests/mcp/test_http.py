@@ -999,3 +999,41 @@ async def test_the_trace_has_what_was_sent_and_received_and_how_it_failed() -> N
 def test_importing_the_transport_does_not_load_httpx() -> None:
     code = "import sys, mini_agent.mcp.http; assert 'httpx' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=20)
+
+
+class Echo:
+    """Repeats what it was sent in the header or the body of a refusal."""
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        self.client = httpx.AsyncClient(transport=httpx.MockTransport(self.handle))
+
+    def handle(self, request: httpx.Request) -> httpx.Response:
+        said = " ".join(f"{name}: {value}" for name, value in request.headers.items())
+        headers = {"WWW-Authenticate": f"Bearer said={said}", "Location": f"/{said}"}
+        return httpx.Response(self.status, headers=headers, text=f"<p>{said}</p>")
+
+
+@pytest.mark.parametrize("status", [302, 401, 403, 404, 502])
+@pytest.mark.parametrize("name", ["Authorization", "X-Api-Key", "Cookie"])
+async def test_a_server_that_repeats_a_secret_does_not_get_it_into_an_error(
+    status: int, name: str
+) -> None:
+    transport = HttpTransport(
+        "https://a.example/mcp", client=Echo(status).client, headers={name: "Bearer s3cret-1"}
+    )
+    with pytest.raises(McpError) as raised:
+        await transport.send(ask())
+    told = f"{raised.value!r} {raised.value.__dict__}"
+    assert "s3cret-1" not in told and "[redacted]" in told
+
+
+async def test_a_repeated_secret_is_found_before_the_page_is_cut() -> None:
+    def handle(request: httpx.Request) -> httpx.Response:
+        return httpx.Response(500, text="x" * 1015 + request.headers["authorization"])
+
+    client = httpx.AsyncClient(transport=httpx.MockTransport(handle))
+    key = {"Authorization": "Bearer s3cret-1"}
+    with pytest.raises(HttpStatusError) as raised:
+        await HttpTransport("https://a.example/mcp", client=client, headers=key).send(ask())
+    assert "s3" not in raised.value.excerpt
