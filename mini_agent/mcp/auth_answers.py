@@ -22,7 +22,13 @@ MOST_READ = 2000  # and that are searched for secrets
 
 
 class Denied(AuthorizationError):
-    """Somebody was asked, and said no: not a thing to ask again."""
+    """Somebody was asked to sign in, and said no.
+
+    Fault: nobody. The server has not acted. The client can be used again, and the person is then
+    asked again.
+    """
+
+    fault = "nobody: a person said no"
 
 
 def trouble(text: str, code: str = "") -> AuthorizationError:

@@ -79,6 +79,8 @@ class HttpTransport(OneListener, OneLoop):
     ) -> None:
         import httpx
 
+        if isinstance(auth, str | bytes):  # httpx would refuse it later, and quote it
+            raise TypeError("auth is httpx.Auth, (user, password) or OAuth, not text")
         self._endpoint = checked_endpoint(url, allow_cleartext=allow_cleartext)
         self._url = httpx.URL(self._endpoint.url)  # parsed once, and not for each request
         self._credentials = auth if isinstance(auth, Credentials) else None

@@ -1137,6 +1137,7 @@ print("closed")
 # |---|---|
 # | `DECODED`, `PAGE` | the encodings we offered; how much of a page an error keeps |
 # | `media_type`, `foreign_encoding`, `retry_after`, `elsewhere` | read one header each |
+# | `hidden`, `SHORTEST` | a token that we sent is taken out of what an error quotes |
 # | `answer_despite`, `no_answer` | a response under a bad status; a good status without one |
 # | `named`, `words`, `why_no_connection` | word the errors |
 

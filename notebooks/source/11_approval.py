@@ -165,8 +165,9 @@ print("ran:", ran)
 # %% [markdown]
 # ## `Policy`: allow, ask, deny
 #
-# A rule names a tool, a decision and the reason. The first rule that matches decides. Where none
-# does, the default does, and the default is to ask.
+# A rule names a tool, a decision and the reason. In a name `*` stands for any text: `get_*` is each
+# name that begins with `get_`. The first rule that matches decides. Where none does, the default
+# does, and the default is to ask.
 
 # %%
 import inspect

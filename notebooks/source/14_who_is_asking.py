@@ -998,7 +998,8 @@ for name in ("iss", "sub", "aud", "scope", "act"):
 
 # %% [markdown]
 # The same issuer and the same subject. Another audience, a narrower scope, since this call only reads,
-# and an actor. A draft is recorded as Robin's, through `refunds-mcp`.
+# and an actor. A draft is recorded as Robin's, through `refunds-mcp`. The actor is for the records:
+# above, at `right`, the order service took a token without one.
 
 # %% [markdown]
 # What could somebody do who got hold of the second token? We make one with the same claims.

@@ -1037,3 +1037,10 @@ async def test_a_repeated_secret_is_found_before_the_page_is_cut() -> None:
     with pytest.raises(HttpStatusError) as raised:
         await HttpTransport("https://a.example/mcp", client=client, headers=key).send(ask())
     assert "s3" not in raised.value.excerpt
+
+
+@pytest.mark.parametrize("auth", ["token SECRET", b"token SECRET"])
+def test_a_token_given_as_text_is_refused_at_once_and_not_quoted(auth: Any) -> None:
+    with pytest.raises(TypeError) as caught:
+        HttpTransport("https://mcp.example/mcp", auth=auth)
+    assert "SECRET" not in str(caught.value)

@@ -106,6 +106,7 @@ async def the_second_is_a_tool_error(three_calls):
     "say that the server was never reached and cannot have acted; here it may have.",
 )
 async def the_third_breaks(three_calls):
+    items(three_calls)
     error = await refused_async(McpError, call(three_calls, 3))
     came = (type(error).__name__, error.may_have_acted)
     expect(came, ("TransportClosed", True))

@@ -21,7 +21,9 @@ TASK = Task(
     text="""
 The host calls a tool once, or lists the tools where the row says so. Say for each row how many
 requests reach the server, and what the caller gets: `"an answer"`, `"the first answer"`,
-`"the second answer"`, or the name of the exception. `(1, "an answer")`, for instance.
+`"the second answer"`, or the exception's own class, not one above it:
+`"UnsupportedProtocolVersion"`, `"JsonRpcError"`, `"TransportClosed"`, `"RequestTimeout"` or
+`"InputRequired"`. `(1, "an answer")`, for instance.
 
 A notification is no request. The check then runs them all.
 """,

@@ -84,10 +84,10 @@ def decided(policy, server, tool):
     return policy.decide(server, tool)
 
 
-def compare(policy, wanted, *pairs):
+def compare(policy, wanted, *pairs, idea=""):
     for server, tool in pairs:
         whose = f"{tool} of server {server}" if server else f"the host's own {tool}"
-        expect(decided(policy, server, tool).decision, wanted, when=f"{whose} is called")
+        expect(decided(policy, server, tool).decision, wanted, when=f"{whose} is called", idea=idea)
 
 
 @TASK.part(
@@ -96,8 +96,12 @@ def compare(policy, wanted, *pairs):
     "needs is denied, and nobody is asked.",
 )
 def what_was_named(policy):
-    compare(policy, "allow", ("calendar", "calendar_query"), ("shop", "list_orders"))
-    compare(policy, "allow", ("shop", "list_"), ("shop", "list_orders_of_today"))
+    idea = (
+        "What no rule matches is asked about. `list_` is one name; `list_*` is every name that "
+        "begins so."
+    )
+    compare(policy, "allow", ("calendar", "calendar_query"), ("shop", "list_orders"), idea=idea)
+    compare(policy, "allow", ("shop", "list_"), ("shop", "list_orders_of_today"), idea=idea)
     compare(policy, "deny", ("calendar", "calendar_delete"), ("", "bash"))
 
 
