@@ -17,11 +17,10 @@ from typing import Any, TypeAlias
 from mini_agent.errors import (
     MalformedMessage,
     McpError,
-    RequestTimeout,
     UnsupportedProtocolVersion,
 )
 from mini_agent.mcp.messages import PROTOCOL_VERSION, build_meta, build_request, parse_response
-from mini_agent.mcp.patience import timing
+from mini_agent.mcp.patience import Alarm, Deadline
 from mini_agent.mcp.shapes import server_info
 from mini_agent.mcp.transport import NO_ENVELOPE, McpTransport
 from mini_agent.trace import Trace
@@ -35,10 +34,10 @@ Hear: TypeAlias = Callable[[JsonObject], None]
 
 @dataclass
 class Waiting:
-    """A request in flight that wants progress: whom to tell, and the deadline it may move."""
+    """A request in flight that wants progress: whom to tell, and the deadline that moves."""
 
     on_progress: Hear
-    extend: Callable[[], None]
+    deadline: Deadline
     progress: float = float("-inf")
 
 
@@ -68,6 +67,7 @@ class Exchange:
         self._client_info = client_info
         self._on_notification = on_notification
         self._ids = itertools.count(1)
+        self._alarm = Alarm()
         self._waiting: dict[int | str, Waiting] = {}
         transport.listener = self._heard
         transport.trace = trace
@@ -128,20 +128,14 @@ class Exchange:
         message = build_request(request_id, method, params, meta=meta)
         tool = params.get("name", "") if params and method == "tools/call" else ""
         self.note("request", server=self.server, method=method, id=request_id, tool=tool)
-        started = asyncio.get_running_loop().time()
-        deadline = asyncio.timeout(seconds)
+        deadline = Deadline(self._alarm, seconds, longest=self.max_timeout)
+        if on_progress is not None:
+            self._waiting[request_id] = Waiting(on_progress, deadline)
         try:
-            async with deadline:
-                with (
-                    timing(deadline),
-                    self._following(request_id, on_progress, deadline, seconds),
-                ):
-                    response = await self.transport.send(message, envelope=envelope)
-        except TimeoutError as cause:
-            if not deadline.expired():
-                raise  # not our deadline: a function of the caller's own, such as open_browser
-            waited = round((deadline.when() or started) - started, 3)  # progress moves the end
-            raise RequestTimeout(f"no answer within {waited:g} s", seconds=waited) from cause
+            with deadline:
+                response = await self.transport.send(message, envelope=envelope)
+        finally:
+            self._waiting.pop(request_id, None)
         self.note("response", method=method, id=request_id)
         return self._result(response or {}, method)
 
@@ -151,27 +145,6 @@ class Exchange:
         if result.get("resultType") == "input_required" and method not in MAY_ASK:
             raise MalformedMessage(f"input_required in answer to {method}, which may not ask")
         return result
-
-    @contextlib.contextmanager
-    def _following(
-        self, request_id: int, on_progress: Hear | None, deadline: asyncio.Timeout, seconds: float
-    ) -> Iterator[None]:
-        """While inside, progress on this request reaches ``on_progress`` and moves the deadline."""
-        if on_progress is None:
-            yield
-            return
-        clock = asyncio.get_running_loop().time
-        last = clock() + max(self.max_timeout, seconds)
-
-        def extend() -> None:
-            if not deadline.expired():
-                deadline.reschedule(min(clock() + seconds, last))
-
-        self._waiting[request_id] = Waiting(on_progress, extend)
-        try:
-            yield
-        finally:
-            del self._waiting[request_id]
 
     def _heard(self, message: JsonObject) -> None:
         """Take a message that answers no request. Runs in the transport's reader: never raises."""
@@ -189,7 +162,7 @@ class Exchange:
             return
         if progress > waiting.progress:  # only real progress may hold the deadline off
             waiting.progress = progress
-            waiting.extend()
+            waiting.deadline.extend()
             _shielded(waiting.on_progress, params)
 
     @contextlib.contextmanager

@@ -1,7 +1,7 @@
-"""The deadline of a request does not count while a person is being asked.
+"""The deadline of a request: it ends the wait, progress moves it, a person's thinking stops it.
 
-McpClient says ``timing(deadline)`` around what it waits for; whoever asks a person below it
-says ``clock_stopped()``. Neither knows the other.
+``Exchange`` puts a Deadline around what it waits for; whoever asks a person below it says
+``clock_stopped()``. Neither knows the other.
 """
 
 from __future__ import annotations
@@ -9,57 +9,136 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import math
 from collections.abc import Iterator
+from types import TracebackType
+from typing import Self
+
+from mini_agent.errors import RequestTimeout
+
+innermost: contextvars.ContextVar[Deadline | None] = contextvars.ContextVar(
+    "mini_agent_deadline", default=None
+)
+"""The deadline that what runs now is inside of."""
 
 
-class Clock:
-    """The deadline of one request, for as long as that request is under way."""
+class Alarm:
+    """One timer for all deadlines of a client, set to the earliest: one for each would cost more.
 
-    def __init__(self, deadline: asyncio.Timeout) -> None:
-        self._deadline: asyncio.Timeout | None = deadline
+    It is set only while somebody waits, so nothing is left over in the event loop.
+    """
 
-    def stop(self) -> float | None:
-        """The seconds that are left, and no deadline any more; None where there is none to stop."""
-        if self._deadline is None or self._deadline.expired() or self._deadline.when() is None:
-            return None
-        left = (self._deadline.when() or 0.0) - asyncio.get_running_loop().time()
-        self._deadline.reschedule(None)
+    def __init__(self) -> None:
+        self._watched: set[Deadline] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def watch(self, deadline: Deadline) -> None:
+        """From now on ``deadline`` is told when its time has come."""
+        self._watched.add(deadline)
+        self.set(deadline.end)
+
+    def watches(self, deadline: Deadline) -> bool:
+        """False before ``watch``, after ``forget``, and once its time has come."""
+        return deadline in self._watched
+
+    def forget(self, deadline: Deadline) -> None:
+        """Nobody waits for it any more."""
+        self._watched.discard(deadline)
+        if not self._watched and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def set(self, end: float) -> None:
+        """Ring at ``end`` at the latest, in seconds of the event loop's clock."""
+        if self._timer is not None:
+            if self._timer.when() <= end:
+                return
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_at(end, self._ring)
+
+    def _ring(self) -> None:
+        now, self._timer = asyncio.get_running_loop().time(), None
+        for deadline in [each for each in self._watched if each.end <= now]:
+            self._watched.remove(deadline)
+            deadline.expire()
+        earliest = min((each.end for each in self._watched), default=math.inf)
+        if earliest < math.inf:
+            self.set(earliest)
+
+
+class Deadline:
+    """``with Deadline(alarm, 30):`` gives what is inside 30 seconds.
+
+    Then the task is cancelled, and at the end of the block that becomes RequestTimeout. A cancel
+    from outside stays one. So far it is asyncio.timeout, at a third of its cost. ``extend`` gives
+    ``seconds`` from now, though not beyond ``longest`` from the beginning.
+    """
+
+    def __init__(self, alarm: Alarm, seconds: float, *, longest: float = 0.0) -> None:
+        loop = asyncio.get_running_loop()
+        self._alarm = alarm
+        self._seconds = seconds
+        self._clock = loop.time
+        self._began = loop.time()
+        self._last = self._began + max(seconds, longest)
+        self._expired = False
+        self.end = self._began + seconds  # of the event loop's clock; inf while it is stopped
+
+    def __enter__(self) -> Self:
+        """From now on this task can be cancelled."""
+        task = asyncio.current_task()
+        if task is None:
+            raise RuntimeError("a deadline needs a task that it can cancel")
+        self._task, self._cancels = task, task.cancelling()
+        self._before = innermost.set(self)
+        self._alarm.watch(self)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Raises: RequestTimeout, when it was this deadline that cancelled."""
+        self._alarm.forget(self)
+        innermost.reset(self._before)
+        ours = self._expired and self._task.uncancel() <= self._cancels
+        if ours and kind is asyncio.CancelledError:
+            waited = round(self.end - self._began, 3)
+            raise RequestTimeout(f"no answer within {waited:g} s", seconds=waited) from error
+
+    def expire(self) -> None:
+        """Its time has come."""
+        self._expired = True
+        self._task.cancel()
+
+    def extend(self) -> None:
+        """There was progress. Nothing changes while it is stopped, or when it is over."""
+        if self.end < math.inf and self._alarm.watches(self):
+            self.end = min(self._clock() + self._seconds, self._last)
+
+    def stop(self) -> float:
+        """No deadline until ``go_on``, which takes what this returns: the seconds left."""
+        left, self.end = self.end - self._clock(), math.inf
         return left
 
-    def go_on(self, left: float | None) -> None:
-        """Count ``left`` seconds from now."""
-        if left is not None and self._deadline is not None and not self._deadline.expired():
-            self._deadline.reschedule(asyncio.get_running_loop().time() + left)
-
-    def end(self) -> None:
-        """The request is over: there is nothing left to stop."""
-        self._deadline = None
-
-
-_clock: contextvars.ContextVar[Clock | None] = contextvars.ContextVar(
-    "mini_agent_clock", default=None
-)
-
-
-@contextlib.contextmanager
-def timing(deadline: asyncio.Timeout) -> Iterator[None]:
-    """While inside, ``clock_stopped`` can hold ``deadline`` off."""
-    clock = Clock(deadline)
-    token = _clock.set(clock)
-    try:
-        yield
-    finally:
-        clock.end()
-        _clock.reset(token)
+    def go_on(self, left: float) -> None:
+        """Count ``left`` seconds from now; inf is from a ``stop`` inside another."""
+        if left < math.inf and self._alarm.watches(self):
+            self.end = self._clock() + left
+            self._alarm.set(self.end)
 
 
 @contextlib.contextmanager
 def clock_stopped() -> Iterator[None]:
     """While inside, the deadline of the request that this is done for waits."""
-    clock = _clock.get()
-    left = clock.stop() if clock is not None else None
+    deadline = innermost.get()
+    if deadline is None:
+        yield
+        return
+    left = deadline.stop()
     try:
         yield
     finally:
-        if clock is not None:
-            clock.go_on(left)
+        deadline.go_on(left)

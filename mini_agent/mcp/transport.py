@@ -96,11 +96,12 @@ class OneLoop:
 
         Raises: RuntimeError in another; no McpError, since it is the caller's mistake.
         """
-        if not self.at_home():
+        loop = asyncio.get_running_loop()
+        if self._loop not in (None, loop):
             raise RuntimeError(
                 "this transport belongs to another event loop; make one for each asyncio.run"
             )
-        self._loop = asyncio.get_running_loop()
+        self._loop = loop
 
 
 class FakeTransport(OneListener):

@@ -121,12 +121,13 @@ import inspect
 import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from types import TracebackType
 from typing import Any, TypeAlias
 
 from mini_agent.errors import MalformedMessage, McpError, RequestTimeout, UnsupportedProtocolVersion
 from mini_agent.mcp.exchange import Waiting
 from mini_agent.mcp.messages import PROTOCOL_VERSION, build_meta, build_request, parse_response
-from mini_agent.mcp.patience import timing
+from mini_agent.mcp.patience import Alarm, Deadline, innermost
 from mini_agent.mcp.shapes import server_info
 from mini_agent.mcp.transport import NO_ENVELOPE, FakeTransport, McpTransport
 from mini_agent.trace import Trace
@@ -217,25 +218,35 @@ for method in ("tools/call", "tools/list"):
         print(method, "->", error)
 
 # %% [markdown]
-# ### `_following`: while a request is under way
+# ### A deadline is a cancel
 #
-# A caller may want to hear of progress. For as long as its request runs, the request is listed, with
-# whom to tell and how to move its deadline. That is a Waiting.
+# When the time has come, the task that waits is cancelled. Where its block ends, that cancel becomes
+# an error. A cancel by somebody else must stay one, so `uncancel` takes ours back and tells whether
+# another is left. Below it two tasks wait for nothing: one has 0.01 seconds, the other we cancel.
 
-# %%
-print(inspect.getsource(Waiting))
+# %% include mini_agent.mcp.patience.Deadline.__exit__
+async def silence(seconds):
+    with Deadline(Alarm(), seconds):
+        await asyncio.Event().wait()
 
-# %% include mini_agent.mcp.exchange.Exchange._following
-with exchange._following(1, print, asyncio.timeout(None), 30):
-    print("while inside:", list(exchange._waiting))
-print("afterwards:  ", list(exchange._waiting))
+
+slow, stopped = asyncio.create_task(silence(0.01)), asyncio.create_task(silence(30))
+await asyncio.sleep(0)
+stopped.cancel()
+for outcome in await asyncio.gather(slow, stopped, return_exceptions=True):
+    print(type(outcome).__name__, outcome)
+
+# %% [markdown]
+# So far this is `asyncio.timeout`. Ours can be moved as well: progress gives more time, and it stops
+# while a person signs in (notebook 14). All requests of a client share one timer, the Alarm. That
+# costs a third of a timer each.
 
 # %% [markdown]
 # ### `_once`: one request, one answer
 #
 # A new id, a `_meta` that says everything, a deadline around `send`. What the layers above call
-# "asking the server" is this method. `timing` lets the deadline wait while a person signs in, which
-# is for notebook 14.
+# "asking the server" is this method. Who wants to hear of progress is listed for as long as the
+# request runs.
 
 # %% include mini_agent.mcp.exchange.Exchange._once
 
@@ -431,6 +442,13 @@ print(exchange.trace.table().splitlines()[-1])
 #
 # Specification: basic/patterns/progress.
 
+# %%
+print(inspect.getsource(Waiting))
+
+# %% [markdown]
+# That is whoever wants to hear of it: whom to tell, and the deadline that moves. `_once` has listed it
+# under the token.
+
 # %% include mini_agent.mcp.exchange.Exchange._progressed
 
 # %% [markdown]
@@ -444,10 +462,10 @@ def progress(token, value):
 
 
 told = []
-async with asyncio.timeout(60) as deadline:  # noqa: ASYNC100
-    with exchange._following(1, told.append, deadline, 60):
-        for token, value in [(1, 5), (99, 6), (1, 3), (1, "half"), (1, 8)]:
-            exchange._heard(progress(token, value))
+with Deadline(Alarm(), 60) as deadline:
+    exchange._waiting[1] = Waiting(told.append, deadline)
+    for token, value in [(1, 5), (99, 6), (1, 3), (1, "half"), (1, 8)]:
+        exchange._heard(progress(token, value))
 [params["progress"] for params in told]
 
 # %% [markdown]
@@ -457,12 +475,13 @@ async with asyncio.timeout(60) as deadline:  # noqa: ASYNC100
 # does not go forward gives nothing.
 
 # %%
-async with asyncio.timeout(60) as deadline:  # noqa: ASYNC100
-    with exchange._following(1, told.append, deadline, 120):
-        for value in (1, 1):
-            before = deadline.when()
-            exchange._heard(progress(1, value))
-            print(f"progress {value}: {round(deadline.when() - before)} s more")
+with Deadline(Alarm(), 60, longest=600) as deadline:
+    exchange._waiting[1] = Waiting(told.append, deadline)
+    for value in (1, 1):
+        deadline.end -= 50  # as if 50 seconds had passed
+        before = deadline.end
+        exchange._heard(progress(1, value))
+        print(f"progress {value}: {round(deadline.end - before)} s more")
 
 # %% [markdown]
 # ### A server that reports
@@ -1214,7 +1233,16 @@ print([message["method"] for message in client.transport.sent])
 #
 # | name | why |
 # |---|---|
-# | `Waiting` | a dataclass of three fields, imported: whom to tell, how to extend, how far it is |
+# | `Waiting` | a dataclass of three fields, imported: whom to tell, the deadline, how far it is |
+
+# %% [markdown] taken="mini_agent.mcp.patience"
+# Of `mini_agent.mcp.patience`:
+#
+# | name | why |
+# |---|---|
+# | `Alarm`, `innermost` | one timer, set to the earliest of many deadlines; whose deadline it is that runs now |
+# | `Deadline`, with `Deadline.__init__`, `Deadline.__enter__` and `Deadline.expire` | the moment, the task, and the cancel |
+# | `Deadline.extend`, `Deadline.stop`, `Deadline.go_on`, `clock_stopped` | how it moves: for progress, and while a person is asked |
 
 # %% [markdown] taken="mini_agent.mcp.client"
 # Of `mini_agent.mcp.client`:

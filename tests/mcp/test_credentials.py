@@ -14,7 +14,6 @@ from mini_agent.errors import AuthorizationError, HttpStatusError
 from mini_agent.mcp.credentials import MOST_ROUNDS, Credentials, Refusal
 from mini_agent.mcp.http import HttpTransport
 from mini_agent.mcp.messages import build_meta, build_request
-from mini_agent.mcp.patience import clock_stopped, timing
 from mini_agent.mcp.shared import Shared
 
 pytestmark = pytest.mark.timeout(20)
@@ -129,57 +128,6 @@ async def test_they_are_closed_with_the_transport() -> None:
     transport = HttpTransport(URL, auth=keys)
     await transport.close()
     assert keys.closed == 1
-
-
-# -- the deadline ---------------------------------------------------------------------------------
-
-
-async def test_a_stopped_clock_goes_on_where_it_stopped() -> None:
-    async with asyncio.timeout(10) as deadline:
-        with timing(deadline):
-            before = deadline.when()
-            with clock_stopped():
-                assert deadline.when() is None
-                with clock_stopped():  # one that waits within another
-                    await asyncio.sleep(0)
-                assert deadline.when() is None
-            after = deadline.when()
-    assert before is not None and after is not None
-    assert before <= after <= asyncio.get_running_loop().time() + 10
-
-
-async def test_a_stopped_clock_does_not_run_out() -> None:
-    async with asyncio.timeout(0.01) as deadline:
-        with timing(deadline), clock_stopped():
-            await asyncio.sleep(0.03)
-    assert not deadline.expired()
-
-
-async def test_a_clock_that_goes_on_runs_out() -> None:
-    with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.01) as deadline:
-            with timing(deadline):
-                with clock_stopped():
-                    pass
-                await asyncio.Event().wait()
-
-
-async def test_there_need_be_no_clock_and_a_finished_one_is_left_alone() -> None:
-    with clock_stopped():
-        pass
-    late = asyncio.Event()
-
-    async def outlives() -> None:
-        await late.wait()
-        with clock_stopped():
-            pass
-
-    async with asyncio.timeout(10) as deadline:
-        with timing(deadline):
-            task = asyncio.create_task(outlives())
-            await asyncio.sleep(0)
-    late.set()
-    await task
 
 
 # -- shared work ----------------------------------------------------------------------------------
