@@ -284,13 +284,17 @@ def naive_question(call):
     return f"Allow {call.name}: {told}?"
 
 
+# %%
+from fake_servers.hostile import LETTER
+
 OVERRIDE, BACK = "\u202e", "\u202c"
-two = {"title": "Lunch", "note": f"free{OVERRIDE} ta tsop{BACK}", "id": "x" * 900 + " AND apt-3"}
+two = {"title": f"Lunch{OVERRIDE} ta tsop{BACK}", "description": LETTER}
 line = naive_question(ToolCall("1", "calendar_create", two))
-print(len(line), "characters in one line, U+202E among them:", OVERRIDE in line)
+print(f"{len(line):,} characters in one line, U+202E among them: {OVERRIDE in line}")
+print("the first 200 hold the end:", LETTER[-33:] in line[:200], "·", LETTER[-33:])
 
 # %% [markdown]
-# Two tricks are in it. The dangerous end comes after 900 letters, outside of the window. And U+202E
+# Two tricks are in it. The dangerous end stands 5,000 letters down, outside of any window. And U+202E
 # turns the reading order round, so a person reads letters in an order that the server never sees.
 
 # %% [markdown]
@@ -303,7 +307,8 @@ from mini_agent.visible import visible, visible_json
 
 # %% include mini_agent.approval.whose question
 shown = question(ToolCall("1", "calendar_create", two), "it writes an appointment")
-print(shown.replace("x" * 900, "xxx…"))
+assert LETTER in shown
+print(shown.replace("thank you very much. " * 249, "…"))
 
 # %%
 for hostile in ("\x1b[2Jgone", "a\u200bb", "ok\U000e0064\U000e0065\U000e006c", "one\ntwo"):
@@ -329,6 +334,18 @@ CREATE = (
 )
 told, left = await asked(ask_in_notebook(press=["approve"]), CREATE)
 print(told[0])
+
+# %% [markdown]
+# Is the card as good as the question? It holds the letter to its end, in a field that has a line for
+# each of its lines, and says in words of its own how long that is.
+
+# %%
+from mini_agent.card import Card
+
+card = Card(ToolCall("1", "calendar_create", two), "it writes an appointment")
+[arguments, note] = card.box.children[-4:-2]
+print(f"{arguments.rows} lines, all of the letter among them: {LETTER in arguments.value}")
+print(note.value)
 
 # %% [markdown]
 # Two calls in one turn are two cards, one after the other. What is approved on the first says nothing
