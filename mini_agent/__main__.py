@@ -1,9 +1,8 @@
 """The same agent in a terminal: ``mini-agent demo``, or ``mini-agent --server 'COMMAND …'``.
 
 Exit codes: 0 all went well; 1 a protocol error, said in one line with whose fault it was, or an
-output that cannot be written; 2 the
-command line is wrong; 3 the tool that was called reported an error; 130 interrupted (128 and the
-number of any other signal).
+output that cannot be written; 2 the command line is wrong; 3 the tool that was called reported an
+error; 130 interrupted (128 and the number of any other signal).
 """
 
 from __future__ import annotations
@@ -11,16 +10,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
-import itertools
 import json
 import re
-import shlex
 import sys
 import traceback
-from collections.abc import AsyncIterator, Sequence
-from pathlib import Path
-from typing import Any, NoReturn
-from urllib.parse import urlsplit
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, NoReturn, TypeAlias
 
 from mini_agent.agent import run_agent
 from mini_agent.approval import Policy, ask_in_terminal, calendar_policy, guard, scripted
@@ -29,17 +24,9 @@ from mini_agent.demo import PROMPT, SERVER, demo_model
 from mini_agent.errors import McpError
 from mini_agent.host import Host
 from mini_agent.keyboard import Lines
-from mini_agent.mcp import (
-    HttpTransport,
-    McpClient,
-    McpTransport,
-    StdioTransport,
-    format_result,
-    mcp_tool_to_tool,
-)
-from mini_agent.mcp.endpoint import is_loopback
-from mini_agent.mcp.legacy import LegacyTransport
+from mini_agent.mcp import McpClient, StdioTransport, format_result, mcp_tool_to_tool
 from mini_agent.model_client import DEFAULT_MODEL, ModelStreamError
+from mini_agent.servers import clients_for, connected, holder
 from mini_agent.session import SessionError
 from mini_agent.shell import (
     OutputFailed,
@@ -54,24 +41,23 @@ from mini_agent.trace import Trace
 from mini_agent.visible import visible
 
 DEFAULTS: dict[str, Any] = {
-    "server": None,
+    "servers": [],
+    "more_servers": [],
     "timeout": 30.0,
     "debug": False,
     "model": DEFAULT_MODEL,
     "session": None,
 }  # not argparse's, so that an option may stand before the command and after it
 
-
 LEAKY = re.compile(r"[^\s'\"]*:[^\s'\"]*[@?][^\s'\"]*")
-A_URL = re.compile(r"https?[:/]|[a-z][a-z0-9+.-]+:/|[^\s/\\]*:[^\s/\\]*@", re.IGNORECASE)
-"""Also what was meant as one, such as ``https:/user:secret@host``: shown as a command, it leaks."""
+Command: TypeAlias = Callable[[argparse.Namespace], Coroutine[Any, Any, int]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code."""
     prepare_streams()
     try:
-        return said_in_one_line(parser().parse_args(argv, argparse.Namespace(**DEFAULTS)))
+        return said_in_one_line(parsed(argv))
     except OutputFailed as error:
         if isinstance(error.__cause__, BrokenPipeError):
             return 128 + 13  # as if SIGPIPE had ended us: whoever reads has read enough
@@ -105,33 +91,57 @@ class Parser(argparse.ArgumentParser):
         super().error(visible(LEAKY.sub("…", message)))
 
 
+def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """What was typed."""
+    arguments = parser().parse_args(argv, argparse.Namespace(**DEFAULTS))
+    arguments.servers = [*arguments.servers, *arguments.more_servers]
+    return arguments
+
+
 def parser() -> argparse.ArgumentParser:
-    """The command line."""
+    """The command line. ``servers`` are those before the command, ``more_servers`` those after."""
+    top = Parser(
+        prog="mini-agent",
+        parents=[options(servers="servers")],
+        description="An agent that reaches MCP servers.",
+    )
+    top.set_defaults(run=chat)
+    commands = top.add_subparsers(title="commands (without one: chat)", metavar="COMMAND")
+
+    def command(name: str, run: Command, told: str) -> Parser:
+        shared = options(servers="more_servers")
+        made: Parser = commands.add_parser(name, parents=[shared], help=told)
+        made.set_defaults(run=run)
+        return made
+
+    demo_ = command("demo", demo, "one full round, no key needed")
+    demo_.add_argument("--yes", action="store_true", help="approve without asking")
+    command("tools", tools, "list the servers' tools")
+    call_ = command("call", call, "call one tool")
+    call_.add_argument("name", metavar="NAME")
+    call_.add_argument("arguments", metavar="JSON", nargs="?", default="{}")
+    command("chat", chat, "talk to a real model (needs ANTHROPIC_API_KEY)")
+    return top
+
+
+def options(*, servers: str) -> Parser:
+    """The options of every command. ``servers`` is where those that are named go.
+
+    A command's own options would take the place of those before it, so each has a list.
+    """
     shared = Parser(add_help=False, argument_default=argparse.SUPPRESS)
-    shared.add_argument("--server", metavar="SERVER", help="a command in quotes, or a URL")
+    shared.add_argument(
+        "--server",
+        dest=servers,
+        action="append",
+        metavar="SERVER",
+        help="a command in quotes, or a URL; may be given several times",
+    )
     shared.add_argument("--timeout", type=seconds, help="seconds for one request (30)")
     shared.add_argument("--debug", action="store_true", help="add the traceback to an error")
     shared.add_argument("--model", help=f"the model to chat with ({DEFAULT_MODEL})")
     shared.add_argument("--session", metavar="FILE", help="keep the conversation in FILE")
-    top = Parser(
-        prog="mini-agent", parents=[shared], description="An agent that reaches MCP servers."
-    )
-    top.set_defaults(run=chat)
-    commands = top.add_subparsers(title="commands (without one: chat)", metavar="COMMAND")
-    demo_ = commands.add_parser("demo", parents=[shared], help="one full round, no key needed")
-    demo_.add_argument("--yes", action="store_true", help="approve without asking")
-    demo_.set_defaults(run=demo)
-    commands.add_parser(
-        "tools", parents=[shared], help="list the server's tools"
-    ).set_defaults(run=tools)  # fmt: skip
-    call_ = commands.add_parser("call", parents=[shared], help="call one tool")
-    call_.add_argument("name", metavar="NAME")
-    call_.add_argument("arguments", metavar="JSON", nargs="?", default="{}")
-    call_.set_defaults(run=call)
-    commands.add_parser(
-        "chat", parents=[shared], help="talk to a real model (needs ANTHROPIC_API_KEY)"
-    ).set_defaults(run=chat)  # fmt: skip
-    return top
+    return shared
 
 
 def seconds(text: str) -> float:
@@ -164,24 +174,30 @@ async def demo(arguments: argparse.Namespace) -> int:
 
 
 async def tools(arguments: argparse.Namespace) -> int:
-    """Print the server's tools, and those of its list that cannot be used."""
-    async with connected(arguments) as client:
-        for name, description in tool_lines(client.tools):
-            say("tool", f"{name}\n{description}")
-        if not client.tools:
-            say("tool", "no tools")
-        for why in client.left_out:
-            say("left out", visible(why))
+    """Print each server's tools, and those of its list that cannot be used."""
+    async with connected(arguments.servers, arguments.timeout) as clients:
+        for name, client in clients.items():
+            if len(clients) > 1:
+                say("server", name)
+            show_tools(client)
     return 0
+
+
+def show_tools(client: McpClient) -> None:
+    """Print the tools of one server."""
+    for name, description in tool_lines(client.tools):
+        say("tool", f"{name}\n{description}")
+    if not client.tools:
+        say("tool", "no tools")
+    for why in client.left_out:
+        say("left out", visible(why))
 
 
 async def call(arguments: argparse.Namespace) -> int:
     """Call one tool with the JSON that was typed, and print what came."""
     given = json_object(arguments.arguments)
-    async with connected(arguments) as client:
-        if client.tool(arguments.name) is None:
-            names = ", ".join(tool.name for tool in client.tools) or "none"
-            raise UsageError(f"the server has no tool {arguments.name}; it has: {names}")
+    async with connected(arguments.servers, arguments.timeout) as clients:
+        client = holder(arguments.name, clients)
         try:
             result = await client.call(arguments.name, given)
         except (ValueError, RecursionError) as error:
@@ -191,12 +207,11 @@ async def call(arguments: argparse.Namespace) -> int:
 
 
 async def chat(arguments: argparse.Namespace) -> int:
-    """Talk to a real model that has the server's tools; every call is asked about."""
-    client = client_for(arguments)
+    """Talk to a real model that has the servers' tools; every call is asked about."""
+    clients = clients_for(arguments.servers, arguments.timeout)
     model = model_for(arguments.model)
     lines = Lines(sys.stdin)
-    servers = {client.server or "server": client}
-    host = Host(servers, policy=Policy([]), approver=ask_in_terminal())
+    host = Host(clients, policy=Policy([]), approver=ask_in_terminal())
     try:
         async with host, session_file(arguments.session) as path:
             say("tools", ", ".join(tool.spec.name for tool in host.tools) or "no tools")
@@ -213,71 +228,6 @@ async def chat(arguments: argparse.Namespace) -> int:
     finally:
         await model.close()
     return 0
-
-
-# -- what they share ------------------------------------------------------------------------------
-
-
-@contextlib.asynccontextmanager
-async def connected(arguments: argparse.Namespace) -> AsyncIterator[McpClient]:
-    """A connected client for ``--server``, closed afterwards."""
-    async with client_for(arguments) as client:
-        await client.connect()
-        yield client
-
-
-def client_for(arguments: argparse.Namespace) -> McpClient:
-    """A client for ``--server``, with a short name for messages.
-
-    Raises: UsageError saying what to type.
-    """
-    transport = transport_for(arguments.server)
-    name = server_name(arguments.server.strip())
-    return McpClient(transport, server=name, timeout=arguments.timeout)
-
-
-def transport_for(server: str | None) -> McpTransport:
-    """HTTP for a URL, a child process for anything else; the older handshake where it must be.
-
-    Raises: UsageError saying what to type.
-    """
-    server = (server or "").strip()
-    if not server:
-        raise UsageError("say which server: --server 'COMMAND …' or --server URL; or try: demo")
-    try:
-        if A_URL.match(server):
-            return LegacyTransport(HttpTransport(usable_url(server)))
-        return LegacyTransport(StdioTransport(shlex.split(server)))
-    except ValueError as error:
-        raise UsageError(f"--server: {error}") from error
-
-
-def usable_url(url: str) -> str:
-    """``url``, unless it is refused in words for a program where a person needs others.
-
-    Raises: ValueError.
-    """
-    parts = urlsplit(url)
-    if "@" in parts.netloc:
-        raise ValueError("the URL holds credentials, which could end up in logs; leave them out")
-    if parts.scheme == "http" and parts.hostname and not is_loopback(parts.hostname):
-        raise ValueError(f"http:// to {parts.hostname} could be read on the way; use https://")
-    return url
-
-
-def server_name(server: str) -> str:
-    """A short name for messages and tools: the host, the program or a Python module.
-
-    Nothing of it could be a secret.
-    """
-    if A_URL.match(server):
-        return urlsplit(server).hostname or ""
-    program, *rest = shlex.split(server)
-    name = Path(program).name
-    options = list(itertools.takewhile(lambda word: word.startswith("-"), rest))
-    if name.startswith("python") and "-m" in options[-1:] and len(rest) > len(options):
-        return rest[len(options)].rpartition(".")[2] or name
-    return name
 
 
 def json_object(text: str) -> dict[str, Any]:

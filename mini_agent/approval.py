@@ -37,7 +37,8 @@ class HostCall(ToolCall):
 
     ``server`` is the name that the host configured, "" for a local tool; ``tool`` is the server's
     own name for it, where ``name`` is what the model was told. ``pin`` is the hash of the tool as
-    the host listed it, "" where there is none; ``decision`` is what the policy says.
+    the host listed it, "" for one that no server listed, which is this program's own; ``decision``
+    is what the policy says.
     """
 
     server: str
@@ -224,5 +225,7 @@ def whose(call: ToolCall) -> str:
     """A line about the server of a HostCall, with its own name for the tool; "" for other calls."""
     if not isinstance(call, HostCall) or not call.server:
         return ""
-    also = f", which calls the tool {visible(call.tool)}" if call.tool != call.name else ""
-    return f"Server: {visible(call.server)}{also}"
+    server, tool = visible(call.server), visible(call.tool)
+    if not call.pin:  # no server listed it
+        return f"Server: {server}, through {tool}, a tool of this program"
+    return f"Server: {server}" + (f", which calls the tool {tool}" if tool != call.name else "")

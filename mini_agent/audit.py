@@ -120,8 +120,9 @@ class AuditLog:
 
     def _error(self, record: AuditRecord, cause: BaseException) -> AuditError:
         why = getattr(cause, "strerror", None) or str(cause) or type(cause).__name__
-        about = f"the {record.kind} of {visible(record.exposed or record.tool) or 'a call'}"
-        text = f"audit file {self.path}: {about} cannot be written ({why}); mend the file first"
+        about = f"the {record.kind} of {visible(str(record.exposed or record.tool or 'a call'))}"
+        mend = "file" if isinstance(cause, OSError) else "record"
+        text = f"audit file {self.path}: {about} cannot be written ({why}); mend the {mend} first"
         return AuditError(text, path=self.path)
 
     def _append(self, line: bytes, sync: bool) -> None:

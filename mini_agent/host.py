@@ -18,6 +18,7 @@ from mini_agent.hosting.access import Access
 from mini_agent.hosting.attempts import Bounds
 from mini_agent.hosting.fills import Fill, Run, running
 from mini_agent.hosting.gate import Gate
+from mini_agent.hosting.given import check_names, check_servers, check_types, several
 from mini_agent.hosting.listings import Listing
 from mini_agent.hosting.recorder import Recorder
 from mini_agent.hosting.reviewed import Reviewed
@@ -44,8 +45,8 @@ class Host:
         async with Host({"calendar": client}, policy=policy, approver=ask_in_terminal()) as host:
             await run_agent(…, tools=host.tools, before_tool_call=host.before_tool_call)
 
-    Raises: ValueError for a server without a name, a Fill or ``resources_of`` for none of these
-    servers, local tools that share a name.
+    Raises: TypeError for an argument of a wrong type, by its name; ValueError for a server without
+    a name, a Fill or ``resources_of`` for none of these servers, local tools that share a name.
     """
 
     def __init__(
@@ -64,7 +65,11 @@ class Host:
         bounds: Bounds | None = None,
         trace: Trace | None = None,
     ) -> None:
-        local, filling, reading = tuple(local_tools), tuple(fills), tuple(resources_of)
+        check_types(policy=policy, approver=approver, user=user, access=access)
+        check_types(audit=audit, pins=pins, bounds=bounds, trace=trace)
+        check_servers(servers)
+        local = several("local_tools", local_tools, Tool)
+        filling, reading = several("fills", fills, Fill), several("resources_of", resources_of, str)
         check_names(servers, local, filling, reading)
         self._user = user
         record = Recorder(audit, trace, user)
@@ -169,24 +174,3 @@ class Host:
     def withheld(self) -> list[Change]:
         """The tools that are listed and not offered, each with what is not as it was reviewed."""
         return self._reviewed.changes()
-
-
-def check_names(
-    servers: Mapping[str, McpClient],
-    local: Iterable[Tool],
-    fills: Iterable[Fill],
-    reading: Iterable[str],
-) -> None:
-    """Raises: ValueError for what could not be told apart, or would never be filled in."""
-    if "" in servers:
-        raise ValueError('a server needs a name: "" stands for the local tools')
-    names = [tool.spec.name for tool in local]
-    twice = sorted({name for name in names if names.count(name) > 1})
-    if twice:
-        raise ValueError(f"two local tools share the name {', '.join(twice)}; rename one")
-    for fill in fills:
-        if fill.server not in servers:
-            raise ValueError(f"no server is named {fill.server!r}, whose {fill.tool} is filled in")
-    for name in reading:
-        if name not in servers:
-            raise ValueError(f"no server is named {name!r}, whose resources are to be read")

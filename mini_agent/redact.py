@@ -33,10 +33,10 @@ _COOKIE = re.compile(
 _BEARER = re.compile(r"(?i)\b(bearer)([\s:=\"']+)[^\s\"']+")
 _NAME = re.compile(r"""(?<![\w.-])([\w.-]++)\\*+["']?\s*+[:=]\s*+""")
 # JSON inside JSON has backslashes before its quotes: one with more of them ends no value.
-_VALUE = re.compile(
-    r"""(?xs) ((\\*+)["']) (?: (?! (?<!\\)\1 ) . )*+ (?:\1)?
-    | \[[^\]]*+\]? | \{[^}]*+\}? | [^\s"',;&}\]]++"""
-)
+_QUOTED = r"""((\\*+)["']) (?: (?! (?<!\\)\1 ) . )*+ (?:\1)?"""
+_VALUE = re.compile(rf"""(?xs) {_QUOTED} | [\[{{] | [^\s"',;&}}\]]++""")
+_MARK = re.compile(rf"(?xs) {_QUOTED} | [\[\]{{}}]")
+_CLOSES = {"{": "}", "[": "]"}
 # User-info is what stands before the last @ of the authority. A password with / ? or # in it was
 # never allowed there and is met all the same, so a colon with no port after it reaches further.
 _URL = re.compile(
@@ -127,8 +127,23 @@ def _without_pairs(text: str) -> str:
     while found := _NAME.search(text, at):
         value = _VALUE.match(text, found.end()) if looks_secret(found[1]) else None
         kept.append(text[at : found.end()])
-        at = value.end() if value else found.end()
+        at = _end_of(text, value) if value else found.end()
         if value:
             mark = value[1] or ""
             kept.append(f"{mark}{GONE}{mark}")
     return "".join([*kept, text[at:]])
+
+
+def _end_of(text: str, value: re.Match[str]) -> int:
+    """Where ``value`` ends: an object or a list at its own bracket, or with the text."""
+    if value[0] not in _CLOSES:
+        return value.end()
+    open_ones: list[str] = []
+    for mark in _MARK.finditer(text, value.start()):
+        if mark[0] in _CLOSES:
+            open_ones.append(_CLOSES[mark[0]])
+        elif mark[0] == open_ones[-1]:
+            open_ones.pop()
+        if not open_ones:
+            return mark.end()
+    return len(text)

@@ -44,6 +44,10 @@ LAYERS = (
     ),
     Layer("server", "MCP server", "somebody else's", "knows its own service"),
 )
+"""The storeys that a call passes. A trace may hold others: the "host" stands beside the loop."""
+
+
+LONGEST_TEXT = 64 * 1024  # characters
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +73,11 @@ class Event:
 
 
 class Trace:
-    """The last ``limit`` events, oldest first; ``dropped`` counts those that fell out."""
+    """The last ``limit`` events, oldest first; ``dropped`` counts those that fell out.
+
+    A text of more than LONGEST_TEXT characters is kept cut, with a mark that counts what is
+    missing. Everything else is the very object that was seen: no copy is made of it.
+    """
 
     def __init__(self, limit: int = 10_000) -> None:
         self._events: deque[Event] = deque(maxlen=limit)
@@ -84,7 +92,7 @@ class Trace:
         """Record one event. Never raises, never blocks."""
         if len(self._events) == self._events.maxlen:
             self.dropped += 1
-        self._events.append(Event(time.time(), layer, what, followed(), facts))
+        self._events.append(Event(time.time(), layer, what, followed(), _kept(facts)))
 
     def table(self) -> str:
         """One line an event, as aligned text: layer, what, facts. No times, no ids of this run.
@@ -104,6 +112,36 @@ class Trace:
         # A lone surrogate has no UTF-8: backslashreplace writes it as the JSON escape that it is.
         text = "".join(line + "\n" for line in lines)
         Path(path).write_text(text, encoding="utf-8", errors="backslashreplace")
+
+
+def _kept(facts: dict[str, Any]) -> dict[str, Any]:
+    """``facts``, cut where a text in them is too long. What is nested too deeply to look through,
+    or holds itself, stays as it is."""
+    try:
+        return _cut(facts) if _is_long(facts) else facts
+    except RecursionError:
+        return facts
+
+
+def _is_long(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) > LONGEST_TEXT
+    if isinstance(value, dict):
+        return any(map(_is_long, value.values()))
+    return isinstance(value, list) and any(map(_is_long, value))
+
+
+def _cut(value: Any) -> Any:
+    """``value`` with each text that is too long cut, visibly."""
+    match value:
+        case str() if len(value) > LONGEST_TEXT:
+            more = len(value) - LONGEST_TEXT
+            return f"{value[:LONGEST_TEXT]}… [{more:,} more characters are not in the trace]"
+        case dict():
+            return {name: _cut(item) for name, item in value.items()}
+        case list():
+            return [_cut(item) for item in value]
+    return value
 
 
 @contextlib.contextmanager

@@ -34,7 +34,7 @@ from mini_agent.approval import (
 from mini_agent.keyboard import Lines
 from mini_agent.model_client import ScriptedModel
 from mini_agent.types import Approval, Text, Tool, ToolCall, ToolResult, ToolSpec
-from mini_agent.visible import visible, visible_json
+from mini_agent.visible import MOST_LEVELS, visible, visible_json
 
 
 def call(name: str, **arguments: Any) -> ToolCall:
@@ -428,12 +428,23 @@ async def test_a_closed_stdin_approves_nothing() -> None:
     assert not (await answer(ask_in_terminal(stdin, Terminal())(call("t"), ""))).approved
 
 
-async def test_what_cannot_be_shown_cannot_be_approved() -> None:
-    deep: list[Any] = []
-    for _ in range(5000):
-        deep = [deep]
-    approval = await answer(ask_in_terminal(Terminal("y\n"), Terminal())(call("t", a=deep), ""))
+@pytest.mark.parametrize("levels", [MOST_LEVELS, 100_000])
+async def test_what_cannot_be_shown_cannot_be_approved(levels: int) -> None:
+    approve = ask_in_terminal(Terminal("y\n"), Terminal())
+    approval = await answer(approve(call("t", a=nested(levels)), ""))
     assert not approval.approved and "nested too deeply" in approval.reason
+
+
+def test_as_many_levels_as_are_shown_are_shown_in_full() -> None:
+    shown = visible_json({"a": nested(MOST_LEVELS - 1)})  # the object around it is a level too
+    assert shown.count("[") == shown.count("]") == MOST_LEVELS - 1
+
+
+def nested(levels: int) -> list[Any]:
+    deep: list[Any] = []
+    for _ in range(levels - 1):
+        deep = [deep]
+    return deep
 
 
 @needs_a_pty

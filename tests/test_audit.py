@@ -244,6 +244,14 @@ def test_a_field_that_could_not_be_read_back_is_not_written(
     assert not (tmp_path / "a").exists()
 
 
+@pytest.mark.parametrize("field", ["call", "tool", "exposed", "reason", "outcome", "decision"])
+def test_a_record_with_nothing_in_a_field_is_an_error_that_names_the_field(
+    tmp_path: Path, field: str
+) -> None:
+    with pytest.raises(AuditError, match=f"{field} is of type NoneType.*; mend the record first"):
+        log_to(tmp_path / "a").outcome(replace(AuditRecord(), **{field: None}))
+
+
 def test_arguments_nested_without_end_are_an_error_and_no_secret_gets_out(
     tmp_path: Path,
 ) -> None:

@@ -27,8 +27,8 @@ from mini_agent.drawing.canvas import (
     cut,
     wrapped,
 )
+from mini_agent.drawing.cast import CAST
 from mini_agent.drawing.chain import PITCH
-from mini_agent.drawing.rows import CAST
 from mini_agent.trace import LAYERS, Trace, following
 
 HOSTILE = '<b>x</b>"\\N\\G</text><script>alert(1)</script>\x1b[31m\x00\u202e\ud800&amp;' + "W" * 500
@@ -270,6 +270,36 @@ def test_no_lifeline_decides_when_nobody_was_asked_and_a_note_says_so() -> None:
     trace.add("loop", "approved", name="read", reason="no approval hook")
     assert headings(trace) == ["model", "loop"]
     assert steps(trace)[-1] == "loop: no hook: nobody is asked about read"
+
+
+def hosted(verdict: str, reason: str) -> Trace:
+    """A call of which the host says ``verdict``, and the loop after it."""
+    trace = traces.begun()
+    traces.used(trace, "toolu_1", "calendar_create")
+    with following("toolu_1"):
+        facts = {"server": "calendar", "tool": "calendar_create", "reason": reason}
+        trace.add("host", verdict, policy="ask", **facts)
+        trace.add("loop", verdict, name="calendar_create", reason=reason)
+    return trace
+
+
+def test_what_the_host_decides_and_the_loop_says_is_drawn_once() -> None:
+    drawn = draw.sequence(hosted("approved", "yes"))
+    assert "host" not in texts(drawn) and drawn.alt.count("approved: yes") == 1
+
+
+def test_what_the_host_decides_by_itself_has_a_lane_of_its_own() -> None:
+    trace = hosted("approved", "yes")
+    with following("toolu_1"):
+        facts = {"server": "calendar", "tool": "calendar_create"}
+        trace.add("host", "denied", policy="ask", reason="the tool has changed", **facts)
+        trace.add("loop", "tool_result", name="calendar_create", content="no", is_error=True)
+    trace.add("host", "approved", policy="ask", reason="the difference is fine", **facts)
+    trace.add("host", "gone", **facts)
+    told = draw.sequence(trace).alt
+    assert "host: calendar_create denied: the tool has changed" in told
+    assert "host: calendar_create approved: the difference is fine" in told
+    assert "host: calendar no longer has calendar_create" in told
 
 
 def test_each_answer_of_policy_or_person_comes_after_the_question() -> None:
@@ -772,6 +802,10 @@ def test_a_line_is_cut_to_its_width_and_says_so() -> None:
     assert cut("W" * 500, 100).endswith("W…")
     assert breadth(cut("W" * 500, 100)) <= 100
     assert cut("a\x1b[31m\u202eb", 500) == "a\\x1b[31m\\u202eb"
+
+
+def test_a_text_is_as_wide_on_each_python() -> None:
+    assert breadth("the model asks for a tool") == 133.39999999999998  # sum() differs from 3.12 on
 
 
 def test_a_long_text_is_wrapped_at_spaces_and_cut_on_its_last_line() -> None:

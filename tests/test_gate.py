@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,27 @@ async def test_arguments_that_break_the_schema_are_refused_before_anybody_is_ask
     [record] = read_audit(path)
     assert (record.kind, record.outcome, record.arguments) == ("decision", "denied", {"text": 3})
     assert "/text" in record.reason
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"input": ["x"]},
+        {"input": "x"},
+        {"input": None},
+        {"name": None},
+        {"name": ["s_t"]},
+        {"id": None},
+        {"name": "unknown", "input": None},
+    ],
+)
+async def test_what_is_no_call_is_denied_and_written_down(part: dict[str, Any], path: Path) -> None:
+    service, approver = Service("t"), Asked()
+    options: dict[str, Any] = {"approver": approver, "audit": AuditLog(path)}
+    async with joined({"s": service}, policy=ASK, **options) as host:
+        approval = await host.before_tool_call(replace(say("s_t"), **part))
+    assert not approval.approved and "JSON object" in approval.reason
+    assert approver.calls == [] and kinds(path) == [("decision", "denied")]
 
 
 async def test_a_user_who_may_not_reach_a_server_is_denied_before_anything_else(path: Path) -> None:

@@ -133,6 +133,40 @@ def test_what_could_not_be_told_apart_is_refused(servers: Any, tools: Any) -> No
         joined(servers, local_tools=tools)
 
 
+@pytest.mark.parametrize(
+    ("argument", "given", "wanted"),
+    [
+        ("policy", [Rule("t", "allow")], "a Policy"),
+        ("policy", None, "a Policy"),
+        ("approver", Approval(True), "a function"),
+        ("approver", "robin", "a function"),
+        ("user", 7, "a user's name"),
+        ("access", ["s"], "servers by user"),
+        ("audit", "audit.jsonl", "an AuditLog"),
+        ("pins", "pins.json", "Pins, such as Pins.load"),
+        ("bounds", 3, "Bounds"),
+        ("trace", [], "a Trace"),
+        ("resources_of", "s", "a list of str"),
+        ("resources_of", 3, "a list of str"),
+        ("local_tools", local("x", []), "a list of Tool"),
+        ("local_tools", [ToolSpec("x", "", {})], "a list of Tool"),
+        ("fills", ["key"], "a list of Fill"),
+    ],
+)
+def test_a_wrong_argument_is_named_when_the_host_is_made(
+    argument: str, given: Any, wanted: str
+) -> None:
+    came = given[0] if argument in ("local_tools", "fills") and isinstance(given, list) else given
+    with pytest.raises(TypeError, match=f"^{argument} must be {wanted}.* {type(came).__name__}$"):
+        joined({"s": Service("t")}, **{argument: given})
+
+
+@pytest.mark.parametrize("given", [None, [Service("t").client], {"s": Service("t").transport}])
+def test_servers_that_are_no_clients_by_name_are_refused(given: Any) -> None:
+    with pytest.raises(TypeError, match=r"^servers(\['s'\])? must be "):
+        Host(given, policy=ALLOW)
+
+
 # -- start and end --------------------------------------------------------------------------------
 
 

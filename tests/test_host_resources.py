@@ -10,7 +10,7 @@ from hosts import ALLOW, ASK, Service, asked, joined, names, results
 
 from fake_servers.context import Context
 from fake_servers.declare import Resource, ResourceTemplate
-from mini_agent.approval import HostCall, Policy, Rule
+from mini_agent.approval import HostCall, Policy, Rule, question
 from mini_agent.audit import AuditLog, read_audit
 from mini_agent.errors import TransportClosed
 from mini_agent.pins import Pins
@@ -81,6 +81,20 @@ async def test_a_yes_is_for_the_uri_that_was_shown() -> None:
     assert (shown[0].server, shown[0].tool, shown[0].pin) == ("desk", "read_resource", "")
     assert shown[0].input == {"uri": POLICY}
     assert results(ran)[0][1] and "resources/read" not in service.methods
+
+
+async def test_the_question_says_that_the_tool_is_the_programs_own() -> None:
+    told: list[str] = []
+
+    def approver(call: ToolCall, why: str) -> Approval:
+        told.append(question(call, why).splitlines()[0])
+        return Approval(False, "no")
+
+    async with joined(
+        {"desk": desk()}, policy=ASK, approver=approver, resources_of=["desk"]
+    ) as host:
+        await asked(host, read("desk"))
+    assert told == ["Server: desk, through read_resource, a tool of this program"]
 
 
 async def test_a_uri_that_the_server_does_not_offer_is_refused() -> None:

@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ import pytest
 from fake_servers.anthropic_api import AnthropicApi, Broken, Turn
 from fake_servers.calendar import calendar_server
 from fake_servers.core import Server
+from fake_servers.declare import Tool as Declared
 from fake_servers.http import serve
-from mini_agent.__main__ import main, server_name
+from mini_agent.__main__ import main
 from mini_agent.approval import DROPPED
 from mini_agent.mcp.shapes import McpTool
+from mini_agent.servers import server_name
 from mini_agent.terminal import Screen, say, tool_lines
 from mini_agent.types import Text, ToolCall
 
@@ -114,11 +117,13 @@ def played(arguments: list[str], *steps: Step, **env: str) -> tuple[int, str]:
         os.close(master)
 
 
-async def chatted(turns: list[Turn], *steps: Step, **env: str) -> tuple[int, str, AnthropicApi]:
+async def chatted(
+    turns: list[Turn], *steps: Step, more: Sequence[str] = (), **env: str
+) -> tuple[int, str, AnthropicApi]:
     """A chat about the calendar with a scripted service, in a pseudo-terminal."""
     async with AnthropicApi(turns) as api:
         here = {"ANTHROPIC_API_KEY": "hunter2", "ANTHROPIC_BASE_URL": api.url, "NO_PROXY": "*"}
-        arguments = ["--server", CALENDAR]
+        arguments = ["--server", CALENDAR, *more]
         code, seen = await asyncio.to_thread(played, arguments, *steps, **here, **env)
     assert "hunter2" not in seen and "Traceback" not in seen
     return code, seen, api
@@ -211,6 +216,51 @@ def test_tools_lists_what_a_server_offers(capsys: Output) -> None:
 def test_options_may_stand_after_the_command_too(capsys: Output) -> None:
     assert main(["tools", "--server", CALENDAR]) == 0
     assert "calendar_query" in capsys.readouterr().out
+
+
+TWICE = ["--server", CALENDAR, "--server", CALENDAR]
+
+
+def notes() -> Server:
+    async def note(arguments: object, context: object) -> str:
+        return "Noted."
+
+    return Server("notes", tools=[Declared("note", "Keeps a note.", note)])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[*TWICE, "tools"], ["tools", *TWICE], ["--server", CALENDAR, "tools", "--server", CALENDAR]],
+)
+def test_each_server_that_is_named_is_asked_under_a_name_of_its_own(
+    arguments: list[str], capsys: Output
+) -> None:
+    assert main(arguments) == 0
+    told = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [line[1] for line in told if line[:1] == ["server"]] == ["calendar", "calendar-2"]
+
+
+async def test_a_call_goes_to_the_server_that_has_the_tool(capsys: Output) -> None:
+    async with serve(notes()) as served:
+        arguments = ["--server", CALENDAR, "--server", served.url, "call", "note"]
+        code = await asyncio.to_thread(main, arguments)
+    assert code == 0 and "Noted." in capsys.readouterr().out
+
+
+def test_a_tool_that_two_servers_have_is_not_called(capsys: Output) -> None:
+    assert main([*TWICE, "call", "calendar_query"]) == 2
+    assert "calendar and calendar-2 have a tool calendar_query" in one_line(capsys.readouterr().err)
+
+
+async def test_a_chat_has_the_tools_of_every_server() -> None:
+    async with serve(notes()) as served:
+        call = ToolCall("toolu_1", "calendar_query", {"date": "2026-08-04"})
+        steps = [(FIRST, b"go\n"), (b"[y/N]", b"y\n"), (b"Done", b"\x04")]
+        more = ["--server", served.url]
+        code, seen, api = await chatted([[call], [Text("Done.")]], *steps, more=more)
+    names = [tool["name"] for tool in api.requests[0]["tools"]]
+    assert code == 0 and "Server: calendar" in seen and "Budget planning" in seen
+    assert "calendar_query" in names and any("_note" in name for name in names)
 
 
 def test_call_prints_the_result(capsys: Output) -> None:
@@ -414,7 +464,7 @@ def test_a_call_of_the_model_takes_one_line(capsys: Output) -> None:
 
 def test_a_call_nested_too_deeply_to_be_shown_ends_nothing(capsys: Output) -> None:
     deep: list[Any] = []
-    for _ in range(5000):
+    for _ in range(100_000):  # newer interpreters show 5,000
         deep = [deep]
     Screen()(ToolCall("t", "a", {"x": deep}))
     assert "nested too deeply" in capsys.readouterr().out

@@ -31,6 +31,11 @@ TEXTS = {
     "{'client_secret': 'it\"s', 'day': 1}": "{'client_secret': '[redacted]', 'day': 1}",
     "?access_token=a&day=1": "?access_token=[redacted]&day=1",
     '"tokens": ["a", "b"], "day": 1': '"tokens": [redacted], "day": 1',
+    'secret={"a": {"b": "x}y"}, "c": "hunter2"}, day=1': "secret=[redacted], day=1",
+    '"tokens": [["a"], {"b": "]"}, "hunter2"], "day": 1': '"tokens": [redacted], "day": 1',
+    r"{\"secret\": {\"a\": {\"b\": \"}\"}}, \"day\": 1}": r"{\"secret\": [redacted], \"day\": 1}",
+    "secret={a: ] {b: hunter2}} day=1": "secret=[redacted] day=1",
+    'secret={"a": {"b": 1}, "c": "hunter2"': "secret=[redacted]",
     'answered 500: {"error": {"password": "hunter2"}}': (
         'answered 500: {"error": {"password": "[redacted]"}}'
     ),

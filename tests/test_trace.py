@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mini_agent.trace import Trace, following
+from mini_agent.trace import LONGEST_TEXT, Trace, following
 
 
 def test_events_inside_a_call_carry_its_id() -> None:
@@ -42,6 +42,32 @@ def test_the_oldest_events_fall_out_and_are_counted() -> None:
         trace.add("loop", "text", n=n)
     assert [event.facts["n"] for event in trace.events] == [3, 4]
     assert trace.dropped == 3
+
+
+def test_a_text_that_is_too_long_is_kept_cut_and_all_else_as_it_is() -> None:
+    trace, block = Trace(), {"type": "text", "text": "x" * (LONGEST_TEXT + 1000)}
+    message = {"jsonrpc": "2.0", "id": 1, "result": {"content": [block, 7], "isError": False}}
+    trace.add("transport", "received", message=message)
+    kept = trace.events[0].facts["message"]["result"]
+    text = kept["content"][0].pop("text")
+    assert text[:LONGEST_TEXT] == "x" * LONGEST_TEXT and "1,000 more characters" in text
+    assert len(text) < LONGEST_TEXT + 100
+    assert kept == {"content": [{"type": "text"}, 7], "isError": False}
+    assert len(block["text"]) == LONGEST_TEXT + 1000  # of the message itself nothing is cut
+
+
+def test_a_message_without_such_a_text_is_not_copied() -> None:
+    trace, message = Trace(), {"jsonrpc": "2.0", "id": 1, "result": {"text": "x" * LONGEST_TEXT}}
+    trace.add("transport", "received", message=message)
+    assert trace.events[0].facts["message"] is message
+
+
+def test_what_is_nested_without_end_is_kept_as_it_is() -> None:
+    endless: list[Any] = ["x" * (LONGEST_TEXT + 1)]
+    endless[:0] = [endless]
+    trace = Trace()
+    trace.add("loop", "tool_use", input=endless)
+    assert trace.events[0].facts["input"] is endless
 
 
 def test_jsonl_holds_one_object_an_event(tmp_path: Path) -> None:

@@ -491,6 +491,14 @@ def test_the_viewer_shows_the_table_and_one_layer_of_it() -> None:
     assert all(line.startswith("adapter ") for line in lines)
 
 
+def test_the_viewer_offers_whoever_is_in_the_trace() -> None:
+    trace = traces.begun()
+    trace.add("host", "denied", server="calendar", tool="x", reason="changed")
+    viewer = trace_viewer(trace)
+    viewer.layer.value = "host"
+    assert viewer.table.value.startswith("host") and "\n" not in viewer.table.value
+
+
 def test_the_viewer_is_its_table_where_widgets_are_not_drawn() -> None:
     trace = traces.full_round()
     bundle = trace_viewer(trace)._repr_mimebundle_()

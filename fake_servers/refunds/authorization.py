@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from fake_servers.refunds.authorize import Consent, read_request, redirect, redirect_uri_of
 from fake_servers.refunds.clients import Clients
-from fake_servers.refunds.connection import bounded_body
+from fake_servers.refunds.connection import bounded_body, left
 from fake_servers.refunds.documents import OAUTH, OPENID, authorization_metadata
 from fake_servers.refunds.grants import Grant, Grants
 from fake_servers.refunds.issuing import Issuer
@@ -66,7 +66,7 @@ class AuthorizationServer:
                 *(Route(path, endpoint, methods=["POST"]) for path, endpoint in posts.items()),
                 Route("/authorize", self.authorize),
             ],
-            exception_handlers={OAuthError: _refused},
+            exception_handlers={OAuthError: _refused, ClientDisconnect: left},
         )
 
     # -- the user's browser comes here ------------------------------------------------------------

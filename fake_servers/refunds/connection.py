@@ -10,7 +10,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from starlette.requests import Request
+    from starlette.requests import HTTPConnection, Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 DROP = "refunds.drop"
@@ -51,6 +51,10 @@ def droppable(app: ASGIApp) -> ASGIApp:
         await app({**scope, "extensions": extensions}, receive, send)
 
     return wrapped
+
+
+async def left(caller: HTTPConnection, gone: Exception) -> None:
+    """For a ClientDisconnect: who left in the middle of a request is answered nothing."""
 
 
 async def bounded_body(request: Request, limit: int) -> bytes | None:

@@ -14,13 +14,13 @@ import json
 from typing import Any
 
 from starlette.applications import Starlette
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from fake_servers.refunds.bearer import DRAFT, READ, Denied, authenticated, bearer_token, require
 from fake_servers.refunds.categories import Refusal
-from fake_servers.refunds.connection import bounded_body
+from fake_servers.refunds.connection import bounded_body, left
 from fake_servers.refunds.fetching import FetchFailed
 from fake_servers.refunds.keys import Verifier
 from fake_servers.refunds.rules import read_wanted
@@ -49,7 +49,12 @@ class OrderService:
                 Route("/refund-drafts", self.create_draft, methods=["POST"]),
                 Route("/refund-drafts/{operation_key}", self.draft),
             ],
-            exception_handlers={Refusal: refused, Denied: denied, FetchFailed: unavailable},
+            exception_handlers={
+                Refusal: refused,
+                Denied: denied,
+                FetchFailed: unavailable,
+                ClientDisconnect: left,
+            },
         )
 
     async def order(self, request: Request) -> JSONResponse:

@@ -6,7 +6,9 @@ defined here once; each differs from the others by its line as well as by its co
 
 from __future__ import annotations
 
+import functools
 import itertools
+import operator
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -172,7 +174,8 @@ def breadth(text: str, size: float = SIZE, *, mono: bool = False) -> float:
     """About how wide ``text`` is in points, a little generous."""
     if mono:
         return 0.61 * size * len(text)
-    return size * sum(_breadth(c) for c in text)
+    # Not sum(): since Python 3.12 it rounds otherwise, and drawings are compared byte by byte.
+    return size * functools.reduce(operator.add, map(_breadth, text), 0.0)
 
 
 def _breadth(c: str) -> float:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from mini_agent.calls import NOBODY_ASKED
-from mini_agent.drawing.canvas import BUSINESS, NEUTRAL, PROTOCOL, Look
+from mini_agent.drawing.canvas import BUSINESS, NEUTRAL, PROTOCOL
+from mini_agent.drawing.cast import DECIDES, HOST, Row
 from mini_agent.drawing.phrases import (
     answer,
     brief,
@@ -18,19 +19,6 @@ from mini_agent.drawing.phrases import (
 )
 from mini_agent.drawing.which import message_of
 from mini_agent.trace import Event
-
-DECIDES = "policy, person"  # a rule or somebody: the trace does not say which of the two
-CAST = (DECIDES, "model", "loop", "adapter", "client", "transport", "server")
-
-
-@dataclass(frozen=True)
-class Row:
-    """An arrow along ``path`` (two or more of CAST), or a note when ``path`` names only one."""
-
-    path: tuple[str, ...]
-    text: str
-    look: Look = NEUTRAL
-    reply: bool = False
 
 
 def rows(events: Iterable[Event]) -> list[Row]:
@@ -50,6 +38,8 @@ def _rows(events: list[Event], layers: set[str]) -> Iterator[Row | None]:
         match event.layer:
             case "loop":
                 yield from loop_rows(event)
+            case "host":
+                yield None if _told_by_the_loop(events[index + 1 :], event) else host_row(event)
             case "adapter":
                 (inside.add if event.what == "call" else inside.discard)(event.call)
                 yield adapter_row(event, "loop" in layers)
@@ -82,6 +72,25 @@ def _stays(later: list[Event], event: Event) -> bool:
     mates = (e for e in later if (e.layer, e.call) == ("transport", event.call))
     after = next(mates, None) if event.what == "sent" else None
     return after is not None and after.facts.get("error") == "ConnectFailed"
+
+
+def _told_by_the_loop(later: list[Event], event: Event) -> bool:
+    """True for a call that was decided on, which the loop says next, and for one that is sent."""
+    mates = (e for e in later if e.layer == "loop" and e.call == event.call)
+    after = next(mates, None)
+    return event.what == "call" or (after is not None and after.what == event.what)
+
+
+def host_row(event: Event) -> Row:
+    """What the host decides by itself: a tool that changed, a call that it does not send."""
+    fact = event.facts.get
+    match event.what:
+        case "approved" | "denied":
+            look = NEUTRAL if event.what == "approved" else BUSINESS
+            return Row((HOST,), f"{fact('tool')} {event.what}: {fact('reason')}", look)
+        case "gone":
+            return Row((HOST,), f"{fact('server')} no longer has {fact('tool')}", BUSINESS)
+    return Row((HOST,), told_plainly(event))
 
 
 def loop_rows(event: Event) -> list[Row]:

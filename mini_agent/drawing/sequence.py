@@ -23,8 +23,9 @@ from mini_agent.drawing.canvas import (
     breadth,
     wrapped,
 )
+from mini_agent.drawing.cast import CAST, Row
 from mini_agent.drawing.phrases import short
-from mini_agent.drawing.rows import CAST, Row, rows
+from mini_agent.drawing.rows import rows
 from mini_agent.drawing.which import check_call, of_call
 from mini_agent.trace import Trace
 

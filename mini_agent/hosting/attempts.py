@@ -7,14 +7,12 @@ service's own word decides, and where no answer came, how the connection failed.
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from mini_agent.errors import McpError
-from mini_agent.mcp.retry import wait_before_retry
+from mini_agent.mcp.retry import with_retries
 from mini_agent.types import ToolResult
 
 
@@ -77,20 +75,18 @@ async def within(
 
     Raises: what the last one raised, with a note of how many there were.
     """
-    for number in itertools.count(1):
-        last = number == bounds.attempts or not safe
-        pause = min(bounds.pause * 2 ** (number - 1), bounds.longest)
-        try:
-            result = await once()
-            failure = service_error(result)
-            if last or failure is None or not failure.retryable:
-                break
-        except McpError as error:
-            wait = wait_before_retry(error, safe=True, pause=pause)
-            if last or wait is None or wait > bounds.longest:
-                if number > 1:
-                    error.add_note(f"tried {number} times")
-                raise
-            pause = wait
-        await bounds.sleep(pause)
-    return result
+    return await with_retries(
+        once,
+        safe=safe,
+        attempts=bounds.attempts if safe else 1,
+        pause=bounds.pause,
+        longest=bounds.longest,
+        sleep=bounds.sleep,
+        again=is_retryable,
+    )
+
+
+def is_retryable(result: ToolResult) -> bool:
+    """Does the service say of its own failure that another try may help?"""
+    failure = service_error(result)
+    return failure is not None and failure.retryable

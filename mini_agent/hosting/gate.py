@@ -22,6 +22,7 @@ from mini_agent.hosting.routes import Route, Routes
 from mini_agent.trace import followed
 from mini_agent.types import Approval, JsonObject, ToolCall, ToolResult
 
+NO_CALL = "it is no call of a tool, which has an id, a name and a JSON object of arguments"
 NOT_OFFERED = "this tool is not offered now; the tools of the next run are read afresh"
 NOT_APPROVED = "it was not approved with these arguments, or its approval is used up"
 CHANGED = "the tool is no longer as it was listed; the tools of the next run are read afresh"
@@ -49,10 +50,11 @@ class Gate:
         Raises: AuditError when the decision cannot be recorded; ValueError for a call that needs
         a run, outside of one; what the approver raises.
         """
+        if not is_whole(call):
+            return self._decided(None, nobodys(call), Approval(False, NO_CALL))
         route = self.routes().get(call.name)
         if route is None:
-            unknown = HostCall(call.id, call.name, call.input, server="", tool=call.name)
-            return self._decided(None, unknown, Approval(False, NOT_OFFERED))
+            return self._decided(None, nobodys(call), Approval(False, NOT_OFFERED))
         rule = self.policy.decide(route.server, route.tool.name)
         asked = route.call(call.id, call.input, rule.decision)
         if not self.offered(route):
@@ -157,3 +159,16 @@ class Gate:
     ) -> ToolResult:
         self.record.decided(call, route.client, Approval(False, why))
         return ToolResult(f"{route.name} {what}: {why}", is_error=True)
+
+
+def is_whole(call: ToolCall) -> bool:
+    """Are its id, its name and its arguments what a call has? A model's service may send others."""
+    texts = isinstance(call.id, str) and isinstance(call.name, str)
+    return texts and isinstance(call.input, dict)
+
+
+def nobodys(call: ToolCall) -> HostCall:
+    """A call of no tool of this host, in a shape that can be written down."""
+    call_id, name = (text if isinstance(text, str) else "" for text in (call.id, call.name))
+    given = call.input if isinstance(call.input, dict) else {}
+    return HostCall(call_id, name, given, server="", tool=name)

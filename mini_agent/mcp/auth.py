@@ -18,10 +18,17 @@ from mini_agent.mcp.addresses import Reach, Resolve
 from mini_agent.mcp.auth_answers import Denied, trouble
 from mini_agent.mcp.auth_challenge import Challenge, parse_challenge
 from mini_agent.mcp.auth_dpop import WANTS_NONCE, ProofKey
-from mini_agent.mcp.auth_grants import AuthorizationCode, ClientCredentials, Grant, JwtBearer
+from mini_agent.mcp.auth_given import check_given
+from mini_agent.mcp.auth_grants import (
+    AuthorizationCode,
+    ClientCredentials,
+    Grant,
+    JwtBearer,
+    patient,
+)
 from mini_agent.mcp.auth_refusal import check_not_in_vain, more_to_ask
 from mini_agent.mcp.auth_registration import PreRegistered, checked_metadata_url, metadata_document
-from mini_agent.mcp.auth_signin import Identity, Session, renewed, sign_in
+from mini_agent.mcp.auth_signin import Identity, Session, renewed_or_less, sign_in
 from mini_agent.mcp.auth_web import Web
 from mini_agent.mcp.credentials import Note, Refusal
 from mini_agent.mcp.endpoint import Endpoint
@@ -60,7 +67,8 @@ class OAuth:
     up leaves the page open, and the next call finds the person signed in. Tokens stay in memory,
     and survive the transport. Transports to one server may share one OAuth.
 
-    Raises: ValueError for a grant without a person and without ``client``, or a bad address.
+    Raises: TypeError for an argument of a wrong type, by its name; ValueError for a grant without
+    a person and without ``client``, or a bad address.
     """
 
     def __init__(
@@ -76,10 +84,9 @@ class OAuth:
         resolve: Resolve | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        if client is None and not isinstance(grant, AuthorizationCode):
-            raise ValueError("a grant that asks no person needs client=PreRegistered(…)")
+        check_given(grant=grant, client=client, name=name, http=http, resolve=resolve, clock=clock)
         self._shared = Shared()  # so that who calls at the same time signs in once
-        grant = self._patient(grant)
+        grant = patient(grant, self._shared.asking)
         self._identity = Identity(grant, client, checked_metadata_url(metadata_url), name)
         self._identity.key = ProofKey(clock) if dpop else None
         self._identity.clock = clock
@@ -207,18 +214,6 @@ class OAuth:
         may = refusal.status == 401 and refusal.round == 1
         return lambda web: sign_in(web, identity, challenge, session, renew=may)
 
-    def _patient(self, grant: Grant) -> Grant:
-        """``grant``, with every caller's clock stopped while its person is asked."""
-        if not isinstance(grant, AuthorizationCode):
-            return grant
-        open_browser = grant.open_browser
-
-        async def asked(url: str) -> str:
-            with self._shared.asking():
-                return await open_browser(url)
-
-        return replace(grant, open_browser=asked)
-
     async def _run(
         self,
         errand: Errand,
@@ -241,9 +236,3 @@ class OAuth:
     def _keep(self, identity: Identity, wanted: frozenset[str]) -> None:
         if identity is self._identity:
             self._tried.add(wanted)
-
-
-async def renewed_or_less(identity: Identity, session: Session, web: Web) -> Session:
-    """``session`` with fresh tokens; where that cannot be, without what did not renew them."""
-    found = await renewed(web, identity, session)
-    return found or replace(session, tokens=replace(session.tokens, refresh=""))

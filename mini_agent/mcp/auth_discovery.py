@@ -42,7 +42,9 @@ async def find_resource(
     places = [said] if said else resource_metadata_urls(url)
     what = "protected resource metadata"
     try:
-        return await _first(web, places, what, lambda found: parse_resource(found, url))
+        return await _first(
+            web, places, what, lambda found, place: parse_resource(found, url, place)
+        )
     except AuthorizationError:
         if not configured or said:
             raise
@@ -66,10 +68,12 @@ async def find_issuer(web: Web, issuer: str) -> Issuer:
         text = f"the authorization server {elsewhere(issuer)} cannot be used: {why}"
         raise trouble(text) from why
     places = issuer_metadata_urls(issuer)
-    return await _first(web, places, what, lambda found: parse_issuer(found, issuer, web.reach))
+    return await _first(web, places, what, lambda found, _: parse_issuer(found, issuer, web.reach))
 
 
-async def _first(web: Web, places: Sequence[str], what: str, parse: Callable[[JsonObject], T]) -> T:
+async def _first(
+    web: Web, places: Sequence[str], what: str, parse: Callable[[JsonObject, str], T]
+) -> T:
     """What ``parse`` makes of the first of ``places`` that holds something it can use."""
     reasons = []
     for place in places:
@@ -77,7 +81,7 @@ async def _first(web: Web, places: Sequence[str], what: str, parse: Callable[[Js
             answer = await web.get(place, what)
             if answer.status != 200 or not answer.document:
                 raise Unusable(f"status {answer.status}" + (", no JSON object" * answer.good))
-            return parse(answer.document)
+            return parse(answer.document, place)
         except Unusable as why:
             reasons.append(f"{elsewhere(place)}: {why}")
     raise trouble(f"no {what} can be used; ask whoever runs the server. {'; '.join(reasons)}")

@@ -7,8 +7,10 @@ extensions for client credentials and for enterprise-managed authorization; RFC 
 from __future__ import annotations
 
 import asyncio
+import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from mini_agent.mcp.auth_answers import trouble
@@ -16,6 +18,7 @@ from mini_agent.mcp.auth_code import authorization_request, code_in
 from mini_agent.mcp.auth_metadata import Issuer
 from mini_agent.mcp.auth_registration import Registered, checked_redirect_uri
 from mini_agent.mcp.credentials import Note
+from mini_agent.mcp.misuse import check_type
 
 JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer"
 
@@ -32,7 +35,7 @@ class AuthorizationCode:
     ``open_browser`` gets the address to open and returns the one they came back to. They have
     ``patience`` seconds.
 
-    Raises: ValueError for a redirect_uri that is neither https nor on this machine.
+    Raises: TypeError; ValueError for a redirect_uri that is neither https nor on this machine.
     """
 
     open_browser: OpenBrowser
@@ -40,7 +43,9 @@ class AuthorizationCode:
     patience: float = 300.0
 
     def __post_init__(self) -> None:
+        check_type("open_browser", self.open_browser, Callable, "an async function of an address")
         checked_redirect_uri(self.redirect_uri)
+        check_patience(self.patience)
 
 
 @dataclass(frozen=True)
@@ -53,10 +58,24 @@ class JwtBearer:
     """Somebody whom the authorization server trusts has signed a statement (RFC 7523, 2.1).
 
     ``assertion`` has ``patience`` seconds to get it.
+
+    Raises: TypeError, ValueError for an argument that cannot be used.
     """
 
     assertion: Assertion
     patience: float = 30.0
+
+    def __post_init__(self) -> None:
+        wanted = "an async function of issuer and resource"
+        check_type("assertion", self.assertion, Callable, wanted)
+        check_patience(self.patience)
+
+
+def check_patience(seconds: float) -> None:
+    """Raises: TypeError, ValueError for what is no number of seconds above 0."""
+    check_type("patience", seconds, int | float, "a number of seconds")
+    if not seconds > 0:
+        raise ValueError(f"patience must be above 0 seconds, not {seconds}")
 
 
 Grant: TypeAlias = AuthorizationCode | ClientCredentials | JwtBearer
@@ -97,6 +116,31 @@ async def token_fields(
             return {**form, **scope}
 
 
+async def text_of(name: str, answer: Awaitable[str]) -> str:
+    """What the caller's own function gives, once it has it.
+
+    Raises: TypeError for a function that is not async, or gives no text; what it raises.
+    """
+    if not inspect.isawaitable(answer):
+        raise TypeError(f"{name} must be async: it returned {type(answer).__name__} at once")
+    text = await answer
+    check_type(f"what {name} returns", text, str, "text")
+    return text
+
+
+def patient(grant: Grant, asking: Callable[[], AbstractContextManager[None]]) -> Grant:
+    """``grant``, with every caller's clock stopped (by ``asking``) while its person is asked."""
+    if not isinstance(grant, AuthorizationCode):
+        return grant
+    open_browser = grant.open_browser
+
+    async def asked(url: str) -> str:
+        with asking():
+            return await text_of("open_browser", open_browser(url))
+
+    return replace(grant, open_browser=asked)
+
+
 async def person(grant: AuthorizationCode, url: str, issuer: Issuer) -> str:
     """The address that a person came back to. Raises: AuthorizationError when nobody came."""
     try:
@@ -113,7 +157,7 @@ async def statement(grant: JwtBearer, issuer: Issuer, resource: str) -> str:
     """The signed statement. Raises: AuthorizationError when it did not come in time."""
     try:
         async with asyncio.timeout(grant.patience) as waiting:
-            return await grant.assertion(issuer.issuer, resource)
+            return await text_of("assertion", grant.assertion(issuer.issuer, resource))
     except TimeoutError as cause:
         if not waiting.expired():
             raise  # the caller's own

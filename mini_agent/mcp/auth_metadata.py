@@ -83,13 +83,13 @@ def _split(url: str) -> tuple[str, str]:
 # -- what they say --------------------------------------------------------------------------------
 
 
-def parse_resource(document: JsonObject, url: str) -> ProtectedResource:
-    """The metadata of the server at ``url``.
+def parse_resource(document: JsonObject, url: str, place: str) -> ProtectedResource:
+    """The metadata of the server at ``url``, as it was found at ``place``.
 
     Raises: Unusable when it is about another server, or names no authorization server.
     """
     resource = document.get("resource")
-    if not isinstance(resource, str) or not covers(resource, url):
+    if not isinstance(resource, str) or not covers(resource, url, place):
         raise Unusable(f"it is about {excerpt(resource)}, not about this server")
     servers = _texts(document, "authorization_servers")
     if not servers:
@@ -97,13 +97,18 @@ def parse_resource(document: JsonObject, url: str) -> ProtectedResource:
     return ProtectedResource(resource, servers, _scopes(document))
 
 
-def covers(resource: str, url: str) -> bool:
-    """True when ``resource`` names the server at ``url``, or a part of its path, from the root."""
+def covers(resource: str, url: str, place: str) -> bool:
+    """True when what is at ``place`` and names ``resource`` is about the server at ``url``.
+
+    It has to name that server (RFC 9728, 3.3). At the root, where the revision has a client look
+    too, it may name the origin, which is whom that place belongs to. Any other part of the path is
+    another resource: a token for it would be good at every server below.
+    """
     try:
-        (origin, path), (of, below) = _split(resource), _split(url)
+        named, (origin, path) = _split(resource), _split(url)
     except ValueError:
         return False
-    return origin == of and (below == path or below.startswith(f"{path}/"))
+    return named == (origin, path) or (named == (origin, "") and place == origin + RESOURCE)
 
 
 def parse_issuer(document: JsonObject, issuer: str, reach: Reach) -> Issuer:

@@ -17,6 +17,7 @@ from mini_agent.mcp.auth_challenge import union
 from mini_agent.mcp.auth_metadata import Issuer
 from mini_agent.mcp.auth_web import Web
 from mini_agent.mcp.endpoint import is_loopback
+from mini_agent.mcp.misuse import check_type
 from mini_agent.types import JsonObject
 
 Way: TypeAlias = Literal["pre-registered", "metadata document", "dynamic"]
@@ -30,6 +31,8 @@ class PreRegistered:
     """A client that ``issuer`` knows already. What proves it goes to that issuer and no other.
 
     ``private_key`` is a PEM key; with it, the client signs instead of sending a secret.
+
+    Raises: TypeError, ValueError for a field that cannot be used.
     """
 
     client_id: str
@@ -37,6 +40,13 @@ class PreRegistered:
     client_secret: str = field(default="", repr=False)
     private_key: str = field(default="", repr=False)
     algorithm: str = "ES256"
+
+    def __post_init__(self) -> None:
+        """Raises: TypeError for what is no text; ValueError for no client_id, or no issuer."""
+        for name, value in vars(self).items():
+            check_type(name, value, str, "text")
+        if not (self.client_id and self.issuer):
+            raise ValueError("PreRegistered needs a client_id, and the issuer that gave it")
 
 
 @dataclass(frozen=True)
@@ -100,7 +110,11 @@ def known_as(client: PreRegistered, issuer: Issuer) -> Registered:
 
 
 def checked_metadata_url(url: str) -> str:
-    """``url`` when it can be a client id. Raises: ValueError for one that is not https, or bare."""
+    """``url`` when it can be a client id.
+
+    Raises: TypeError; ValueError for one that is not https, or bare.
+    """
+    check_type("metadata_url", url, str, "text")
     parts = urlsplit(url)
     if url and (parts.scheme != "https" or parts.path in ("", "/") or parts.fragment or "@" in url):
         raise ValueError("metadata_url must be https://HOST/PATH, where this client's document is")
@@ -108,7 +122,11 @@ def checked_metadata_url(url: str) -> str:
 
 
 def checked_redirect_uri(uri: str) -> str:
-    """``uri`` when a person can be sent there. Raises: ValueError: neither https nor loopback."""
+    """``uri`` when a person can be sent there.
+
+    Raises: TypeError; ValueError for one that is neither https nor loopback.
+    """
+    check_type("redirect_uri", uri, str, "text")
     parts = urlsplit(uri)
     here = parts.scheme == "http" and is_loopback(parts.hostname or "")
     if not (here or (parts.scheme == "https" and parts.hostname)) or parts.fragment:

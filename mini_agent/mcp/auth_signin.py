@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mini_agent.mcp.auth_answers import Answer
 from mini_agent.mcp.auth_challenge import Challenge, scopes_to_ask
@@ -162,6 +162,15 @@ async def renewed(web: Web, identity: Identity, session: Session) -> Session | N
     if isinstance(identity.grant, AuthorizationCode):
         return None
     return await granted(web, identity, issuer, client, session.asked, old.resource)
+
+
+async def renewed_or_less(identity: Identity, session: Session, web: Web) -> Session:
+    """``session`` with fresh tokens; where that cannot be, without what did not renew them.
+
+    Raises: AuthorizationError, ConnectFailed.
+    """
+    found = await renewed(web, identity, session)
+    return found or replace(session, tokens=replace(session.tokens, refresh=""))
 
 
 async def token_answer(

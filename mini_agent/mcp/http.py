@@ -18,7 +18,7 @@ from mini_agent.mcp.credentials import Credentials, asked
 from mini_agent.mcp.endpoint import OURS, checked_endpoint, checked_headers
 from mini_agent.mcp.events import EventParser, StreamEvent
 from mini_agent.mcp.headers import standard_headers
-from mini_agent.mcp.messages import decode, encode, kind
+from mini_agent.mcp.messages import decode, encode, excerpt, kind
 from mini_agent.mcp.replies import (
     answer,
     answer_despite,
@@ -120,6 +120,8 @@ class HttpTransport(OneListener, OneLoop):
             async with self._until_closed(), self._slots, self._connections.lent() as client:
                 return await self._exchange(client, message, headers, body)
         except McpError as error:
+            if isinstance(error, MalformedMessage) and error.excerpt:
+                self.note("junk", excerpt=error.excerpt)
             self.note("failed", error=type(error).__name__)
             raise
 
@@ -161,7 +163,8 @@ class HttpTransport(OneListener, OneLoop):
             return await self._read_stream(response, message)
         body = await self._read_body(response)
         if len(body) > self._max_body:
-            raise MalformedMessage(f"a body of more than {self._max_body} bytes")
+            text = f"a body of more than {self._max_body} bytes"
+            raise MalformedMessage(text, excerpt=excerpt(body))
         if not body or media_type(content_type) != "application/json":
             raise no_answer(response.status_code, content_type, body)
         return self._received(answer(decode(body), message))

@@ -8,6 +8,7 @@ Each try calls ``client.call`` anew, so each is a request with an id of its own.
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -32,32 +33,36 @@ async def with_retries(
     pause: float = 0.5,
     longest: float = 30.0,
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    again: Callable[[T], bool] = lambda result: False,
 ) -> T:
     """What ``call()`` returns, after at most ``attempts`` tries.
 
     ``safe``: the caller knows that the call may be made twice, since it only reads or carries an
     idempotency key. Without it, only what never reached the server is tried again. ``pause`` is
     in seconds and doubles with each try; a Retry-After of the server goes before it, and one
-    beyond ``longest`` is not waited for.
+    beyond ``longest`` is not waited for. ``again`` is True of a result that asks for another try;
+    the last one is returned whatever it says.
 
     Raises: what the last try raised, with a note of how many there were; ValueError for fewer
     attempts than one.
     """
     if attempts < 1:
         raise ValueError(f"attempts must be at least 1, not {attempts}")
-    tried = 0
-    while True:
-        tried += 1
+    for tried in itertools.count(1):
+        last, wait = tried == attempts, min(pause * 2 ** (tried - 1), longest)
         try:
-            return await call()
+            result = await call()
+            if last or not again(result):
+                break
         except McpError as error:
-            wait = wait_before_retry(error, safe=safe, pause=min(pause, longest))
-            if tried == attempts or wait is None or wait > longest:
+            asked = wait_before_retry(error, safe=safe, pause=wait)
+            if last or asked is None or asked > longest:
                 if tried > 1:
                     error.add_note(f"tried {tried} times")
                 raise
+            wait = asked
         await sleep(wait)
-        pause *= 2
+    return result
 
 
 def wait_before_retry(error: McpError, *, safe: bool, pause: float) -> float | None:

@@ -238,23 +238,31 @@ print(json.dumps(document, indent=1))
 # go to whoever wrote the document.
 
 # %% include mini_agent.mcp.auth_metadata.covers
-BAD = "https://weather.example/mcp"
-for resource, server in ((url, url), ("https://refunds.example", url), (url, BAD)):
-    print(f"{resource:<28} for {server:<28} {covers(resource, server)}")
+BAD, ORIGIN = "https://weather.example/mcp", "https://refunds.example"
+AT_PATH, AT_ROOT = resource_metadata_urls(url)
+for resource, server, place in (
+    (url, url, AT_PATH),
+    (ORIGIN, url, AT_ROOT),
+    (ORIGIN, url, AT_PATH),
+    (url, BAD, AT_PATH),
+):
+    where = place.removeprefix(ORIGIN + RESOURCE) or "the root"
+    print(f"{resource:<28} for {server:<28} at {where:<9} {covers(resource, server, place)}")
 
 # %% [markdown]
-# A document may name the server that it was found at, or the beginning of that server's address. It
-# cannot speak for another one. `parse_resource` asks `covers` and stops there.
+# A document has to name the server that it is read for, and no other. At the root it may name the
+# origin, whose place that is. Anywhere else the origin is another resource: a token for it would be
+# good at every server of that address. `parse_resource` asks `covers` and stops there.
 
 # %% tags=["covers-issuer-and-audience-confirmed"]
 from mini_agent.mcp.addresses import Reach, Unusable
 from mini_agent.mcp.auth_metadata import parse_issuer, parse_resource
 from mini_agent.mcp.endpoint import checked_endpoint
 
-resource = parse_resource(document, url)
+resource = parse_resource(document, url, AT_PATH)
 print(resource.authorization_servers)
 try:
-    parse_resource(document, BAD)
+    parse_resource(document, BAD, AT_PATH)
 except Unusable as why:
     print("refused:", why)
 
@@ -1297,8 +1305,9 @@ folder.cleanup()
 # ## Where the official SDK differs
 #
 # Its client takes the same steps, as an `auth` for its HTTP client. It sends S256 to a server that does
-# not say it knows PKCE; ours refuses, as the specification wants. It follows redirects within an origin,
-# steps up anew at each 403, and fetches what a server names from private addresses too.
+# not say it knows PKCE; ours refuses, as the specification wants. A document may name the beginning of
+# the server's address there, wherever it stands. It follows redirects within an origin, steps up anew
+# at each 403, and fetches what a server names from private addresses too.
 
 # %% [markdown]
 # Its server leaves the check of a token to you: you write the verifier. That the audience is compared is
@@ -1342,7 +1351,7 @@ folder.cleanup()
 # |---|---|
 # | `Session`, `Identity` | dataclasses: signed in where and with what; which client we are to whom |
 # | `granted`, `token_answer` | step 8, for every kind of grant |
-# | `renewed` | the same with a refresh token |
+# | `renewed`, `renewed_or_less` | the same with a refresh token, which is dropped if it is refused |
 # | `noted` | writes the step into the trace, without the token |
 
 # %% [markdown] taken="mini_agent.hosting.access"

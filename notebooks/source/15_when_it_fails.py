@@ -372,26 +372,50 @@ for error in (ConnectFailed("refused"), TransportClosed("cut"), HttpStatusError(
     print(f"{name:<16} not safe: {waits[0]}, safe: {waits[1]}")
 
 # %% [markdown]
-# ### `within`: bounded, whatever happens
+# ### `with_retries`: bounded, whatever happens
 #
-# The host hands in one attempt as a function. `safe` is its own knowledge: the reviewer marked the tool
-# as one that reads, or the call carries a key.
+# One attempt comes in as a function. There is a last one, and a longest wait.
 
 # %%
+import asyncio
 import itertools
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+from mini_agent.mcp.retry import T
+
+# %% include mini_agent.mcp.retry.with_retries
+steps = iter([ConnectFailed("refused"), ConnectFailed("refused"), "an answer"])
+
+
+async def fails_twice():
+    step = next(steps)
+    if isinstance(step, Exception):
+        raise step
+    return step
+
+
+waited.clear()
+print(await with_retries(fails_twice, sleep=no_wait), "after waits of", waited)
+
+# %% [markdown]
+# ### `within`: the host's own knowledge
+#
+# `safe` is what the host knows: the reviewer marked the tool as one that reads, or the call carries a
+# key. Without that there is one attempt.
+
+# %%
+import json
+
 from mini_agent.hosting.attempts import ServiceError, _json
 
-# %% include mini_agent.hosting.attempts.service_error within
+# %% include mini_agent.hosting.attempts.service_error is_retryable within
 error = {"code": "BUSY", "message": "Later.", "retryable": True}
 print(service_error(ToolResult(json.dumps({"error": error}), is_error=True)))
 
 # %% [markdown]
 # Two sources of failure in one loop. An exception says how the connection failed. A result may state a
-# failure of the service, and then the service's word decides.
+# failure of the service, and then the service's word decides: that is `again`.
 
 # %% [markdown]
 # ### A read, down for a moment
@@ -626,8 +650,8 @@ print("server:", run.error.server_info)
 draw.chain(run.trace)
 
 # %% [markdown]
-# Half a message is no answer, says the drawing. A retry would meet the same release. So this is for
-# whoever runs the server, and they need to know which release it was.
+# Half a message is no message, says the drawing, and shows what came. A retry would meet the same
+# release. So this is for whoever runs the server, and they need to know which release it was.
 
 # %% tags=["covers-failure-malformed-response"]
 record = read_audit(path)[-1]
@@ -1039,7 +1063,8 @@ folder.cleanup()
 # | name | what it does |
 # |---|---|
 # | `wait_before_retry` | which exceptions are worth another try, and after how long |
-# | `within`, `Bounds` | a number of attempts, for calls that take no harm by it |
+# | `with_retries` | at most so many tries, each wait twice the one before |
+# | `within`, `Bounds` | the same for the host's calls: where they take no harm by it |
 # | `service_error` | a service's code, words and `retryable`, read from a result |
 # | `operation_key` | the same key for the same call in the same run, filled in by the host |
 # | `schema_tests` | five lists of calls from two schemas, each with its verdicts |

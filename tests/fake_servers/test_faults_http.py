@@ -40,6 +40,18 @@ async def one_event(bad: FaultServer) -> dict[str, Any]:
     return message
 
 
+async def connected(bad: FaultServer) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    url = httpx.URL(bad.url)
+    return await asyncio.open_connection(url.host, url.port)
+
+
+async def asking(bad: FaultServer) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await connected(bad)
+    body = json.dumps(CALL).encode()
+    writer.write(b"POST /mcp HTTP/1.1\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+    return reader, writer
+
+
 async def good(bad: FaultServer) -> None:
     async with client() as connection:
         (listed,) = await post(connection, bad.url, request("tools/list", id=2))
@@ -53,6 +65,20 @@ async def test_connecting_succeeds_before_the_fault(name: str) -> None:
             (found,) = await post(connection, bad.url, request("server/discover"))
         assert found["result"]["supportedVersions"] == ["2026-07-28"]
         await good(bad)
+
+
+class StopsAtOnce(FaultServer):
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        super()._connected(reader, writer)
+        for task in self._connections:  # as stop does, and before the task has taken a step
+            task.cancel()
+
+
+async def test_a_connection_that_comes_while_the_server_stops_is_closed() -> None:
+    async with StopsAtOnce(FAULTS["slow"]) as bad:
+        reader, writer = await connected(bad)
+        assert await asyncio.wait_for(reader.read(), 5) == b""
+        writer.close()
 
 
 async def test_refused_nobody_listens() -> None:
@@ -99,14 +125,14 @@ async def test_garbage_is_an_event_that_is_not_json() -> None:
 
 
 async def test_huge_line_has_no_end() -> None:
-    async with http("huge_line") as bad, client() as connection:
-        got = 0
-        async with connection.stream("POST", bad.url, json=CALL) as answer:
-            async for piece in answer.aiter_raw():
-                assert b"\n" not in piece
-                got += len(piece)
-                if got > 20 * 2**20:
-                    break
+    async with http("huge_line") as bad:
+        reader, writer = await asking(bad)
+        await reader.readuntil(b"\r\n\r\n")
+        for _ in range(20):
+            size = int(await reader.readuntil(b"\r\n"), 16)
+            piece = await reader.readexactly(size + 2)
+            assert size == 2**20 and b"\n" not in piece[:-2]
+        writer.close()
 
 
 async def test_not_utf8_is_json_in_latin_1() -> None:
@@ -265,9 +291,7 @@ async def test_cut_body_is_shorter_than_announced() -> None:
     async with http("cut_body") as bad:
         with pytest.raises(httpx.RemoteProtocolError, match=r"received \d+ bytes, expected \d+"):
             await send(bad)
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(bad.url.split(":")[2][:-4]))
-        body = json.dumps(CALL).encode()
-        writer.write(b"POST /mcp HTTP/1.1\r\nContent-Length: %d\r\n\r\n%b" % (len(body), body))
+        reader, writer = await asking(bad)
         head, _, got = (await reader.read()).partition(b"\r\n\r\n")
         writer.close()
     assert b"Content-Length: " in head and got.startswith(b'{"jsonrpc"')
@@ -282,7 +306,7 @@ async def test_what_is_no_post_is_dropped_quietly(
     raw: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with http("status_429") as bad:
-        reader, writer = await asyncio.open_connection("127.0.0.1", int(bad.url.split(":")[2][:-4]))
+        reader, writer = await connected(bad)
         writer.write(raw)
         with contextlib.suppress(ConnectionError):
             writer.write_eof()

@@ -17,7 +17,13 @@ from mini_agent.errors import (
     RequestTimeout,
     TransportClosed,
 )
-from mini_agent.mcp.auth import AuthorizationCode, OAuth, PreRegistered
+from mini_agent.mcp.auth import (
+    AuthorizationCode,
+    ClientCredentials,
+    JwtBearer,
+    OAuth,
+    PreRegistered,
+)
 from mini_agent.mcp.client import McpClient
 from mini_agent.mcp.http import HttpTransport
 from mini_agent.trace import Trace
@@ -98,7 +104,12 @@ async def test_one_oauth_serves_one_server() -> None:
 @pytest.mark.must("C113")
 async def test_both_requests_name_the_resource_as_the_server_published_it() -> None:
     peers = Peers()
-    peers.documents[RESOURCE_PLACE]["resource"] = "https://mcp.example"
+    peers.challenge = ""
+    root = RESOURCE_PLACE.removesuffix("/mcp")
+    peers.documents[root] = {
+        **peers.documents.pop(RESOURCE_PLACE),
+        "resource": "https://mcp.example",
+    }
     await token(peers.transport())
     assert peers.asked[0]["resource"] == peers.forms[0]["resource"] == "https://mcp.example"
 
@@ -818,7 +829,75 @@ def test_nothing_of_it_is_loaded_before_it_is_used() -> None:
 
 
 def test_a_grant_without_a_person_needs_a_client_that_is_known() -> None:
-    from mini_agent.mcp.auth import ClientCredentials
-
     with pytest.raises(ValueError):
         OAuth(ClientCredentials())
+
+
+GOOD: dict[str, Any] = {"grant": AuthorizationCode(Peers().says_yes)}
+
+
+@pytest.mark.parametrize(
+    ("argument", "given"),
+    [
+        ("grant", Peers().says_yes),
+        ("grant", ClientCredentials),
+        ("client", "nobody"),
+        ("metadata_url", None),
+        ("name", None),
+        ("http", httpx.Client()),
+        ("resolve", "8.8.8.8"),
+        ("clock", 0.0),
+    ],
+)
+def test_a_wrong_argument_is_named_when_oauth_is_made(argument: str, given: Any) -> None:
+    with pytest.raises(TypeError, match=f"^{argument} must be .*, not {type(given).__name__}$"):
+        OAuth(**{**GOOD, argument: given})
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: AuthorizationCode("https://login.example"),  # type: ignore[arg-type]
+        lambda: AuthorizationCode(Peers().says_yes, None),  # type: ignore[arg-type]
+        lambda: AuthorizationCode(Peers().says_yes, patience="long"),  # type: ignore[arg-type]
+        lambda: JwtBearer("eyJ"),  # type: ignore[arg-type]
+        lambda: PreRegistered("desk", ISSUER, b"s3cret"),  # type: ignore[arg-type]
+        lambda: PreRegistered("desk", None),  # type: ignore[arg-type]
+    ],
+)
+def test_a_grant_or_a_client_of_wrong_types_is_refused_in_one_sentence(make: Any) -> None:
+    with pytest.raises(TypeError, match=r"^\w+ must be .*, not \w+$") as refused:
+        make()
+    assert "s3cret" not in str(refused.value) and "eyJ" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: AuthorizationCode(Peers().says_yes, patience=0),
+        lambda: PreRegistered("", ISSUER),
+        lambda: PreRegistered("desk", ""),
+    ],
+)
+def test_a_grant_or_a_client_that_could_never_do_is_refused(make: Any) -> None:
+    with pytest.raises(ValueError):
+        make()
+
+
+async def says_nothing(*_: str) -> Any:
+    return None
+
+
+@pytest.mark.parametrize(
+    ("gives", "told"),
+    [(lambda *_: "https://back.example", "must be async"), (says_nothing, "returns must be text")],
+)
+@pytest.mark.parametrize("name", ["open_browser", "assertion"])
+async def test_a_function_that_gives_something_else_is_named(
+    name: str, gives: Any, told: str
+) -> None:
+    grant = AuthorizationCode(gives) if name == "open_browser" else JwtBearer(gives)
+    client = None if name == "open_browser" else PreRegistered("desk", ISSUER)
+    peers = Peers()
+    with pytest.raises(TypeError, match=rf"{name} {told}"):
+        await peers.transport(peers.oauth(grant, client=client)).send(ask())

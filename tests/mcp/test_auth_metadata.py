@@ -30,6 +30,7 @@ pytestmark = pytest.mark.timeout(20)
 
 REACH = Reach(checked_endpoint(URL))
 WELL_KNOWN = "/.well-known/oauth-"
+AT_PATH, AT_ROOT = resource_metadata_urls(URL)
 
 
 @pytest.mark.must("C111")
@@ -72,8 +73,7 @@ def test_the_places_of_an_issuers_metadata_are_in_the_revisions_order() -> None:
     [
         (URL, True),
         (f"{URL}/", True),
-        ("https://mcp.example", True),
-        ("https://mcp.example/", True),
+        ("https://mcp.example", False),
         ("HTTPS://MCP.Example/mcp", True),
         ("https://mcp.example/mc", False),
         ("https://mcp.example/mcp/more", False),
@@ -86,8 +86,20 @@ def test_the_places_of_an_issuers_metadata_are_in_the_revisions_order() -> None:
         ("", False),
     ],
 )
-def test_a_document_is_about_the_server_or_a_part_of_its_path(resource: str, covered: bool) -> None:
-    assert covers(resource, URL) is covered
+def test_a_document_is_about_the_server_that_it_names(resource: str, covered: bool) -> None:
+    assert covers(resource, URL, AT_PATH) is covered
+    assert covers(resource, URL, "https://mcp.example/elsewhere") is covered
+
+
+@pytest.mark.parametrize("resource", ["https://mcp.example", "https://mcp.example/", URL])
+def test_at_the_root_it_may_name_the_origin(resource: str) -> None:
+    assert covers(resource, URL, AT_ROOT)
+    assert not covers(resource, "https://other.example/mcp", AT_ROOT)
+
+
+@pytest.mark.parametrize("place", [AT_ROOT, AT_PATH])
+def test_a_part_of_the_path_is_another_resource(place: str) -> None:
+    assert not covers(URL, f"{URL}/tenant", place)
 
 
 @pytest.mark.must("C113")
@@ -110,12 +122,12 @@ def test_the_canonical_name_has_no_query_fragment_or_last_slash() -> None:
 )
 def test_a_resource_document_of_no_use(document: dict[str, Any]) -> None:
     with pytest.raises(Unusable):
-        parse_resource(document, URL)
+        parse_resource(document, URL, AT_PATH)
 
 
 def test_a_resource_document_of_use() -> None:
     document = {"resource": URL, "authorization_servers": [ISSUER, 1], "scopes_supported": ["a"]}
-    assert parse_resource(document, URL) == ProtectedResource(URL, (ISSUER,), ("a",))
+    assert parse_resource(document, URL, AT_PATH) == ProtectedResource(URL, (ISSUER,), ("a",))
 
 
 @pytest.mark.must("C112", "C119")

@@ -20,6 +20,7 @@ from typing import Any
 import httpx
 import pytest
 
+from mini_agent import draw
 from mini_agent.errors import (
     AuthorizationError,
     ConnectFailed,
@@ -28,6 +29,7 @@ from mini_agent.errors import (
     McpError,
     TransportClosed,
 )
+from mini_agent.mcp.client import McpClient
 from mini_agent.mcp.http import HttpTransport
 from mini_agent.mcp.messages import build_meta, build_request
 from mini_agent.mcp.replies import media_type, retry_after
@@ -411,6 +413,27 @@ async def test_another_content_type_is_an_error_that_shows_what_came() -> None:
     assert isinstance(error, MalformedMessage)
     assert "text/html" in str(error)
     assert error.excerpt == "<html>\\x1b[2J"
+
+
+@pytest.mark.parametrize(
+    ("response", "excerpt"),
+    [
+        (lambda: reply(b'{"jsonrpc": "2.0", "id"'), '{"jsonrpc": "2.0", "id"'),
+        (lambda: reply(b"<html>\x1b[2J", type="text/html"), "<html>\\x1b[2J"),
+        (lambda: reply(b"data: hello\n\n", type=SSE), "hello"),
+    ],
+)
+async def test_what_is_no_message_is_in_the_trace_and_the_drawing_shows_it(
+    response: Any, excerpt: str
+) -> None:
+    web, trace = Web(response()), Trace()
+    async with McpClient(web.transport, trace=trace) as client:
+        with pytest.raises(MalformedMessage):
+            await client.call("t", {})
+    noted = [(e.what, dict(e.facts)) for e in trace.events if e.layer == "transport"]
+    assert noted[1:] == [("junk", {"excerpt": excerpt}), ("failed", {"error": "MalformedMessage"})]
+    told = draw.chain(trace).alt
+    assert "writes what is no message" in told and "gave no answer" not in told
 
 
 @pytest.mark.parametrize(

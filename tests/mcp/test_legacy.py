@@ -23,7 +23,6 @@ from older_peers import (
     result,
 )
 
-from mini_agent.__main__ import transport_for
 from mini_agent.errors import (
     ConnectFailed,
     JsonRpcError,
@@ -38,6 +37,7 @@ from mini_agent.mcp.messages import kind
 from mini_agent.mcp.older_session import MAX_REPLIES
 from mini_agent.mcp.stdio import StdioTransport
 from mini_agent.mcp.transport import NO_ENVELOPE
+from mini_agent.servers import transport_for
 from mini_agent.trace import Trace
 
 pytestmark = [pytest.mark.timeout(30), pytest.mark.speaks("2025-11-25")]

@@ -177,3 +177,20 @@ async def test_each_try_is_a_request_with_an_id_of_its_own() -> None:
     await with_retries(lambda: client.call("read"), safe=True, sleep=calls.sleep)
     ids = [message["id"] for message in transport.sent]
     assert len(ids) == len(set(ids)) == 2
+
+
+@pytest.mark.parametrize(("attempts", "found", "waits"), [(5, 3, [0.5, 1.0]), (2, 2, [0.5])])
+async def test_a_result_that_asks_for_it_is_asked_for_again_and_the_last_one_counts(
+    attempts: int, found: int, waits: list[float]
+) -> None:
+    results, slept = iter(range(1, 9)), list[float]()
+
+    async def call() -> int:
+        return next(results)
+
+    async def sleep(seconds: float) -> None:
+        slept.append(seconds)
+
+    options: dict[str, Any] = {"attempts": attempts, "sleep": sleep}
+    assert await with_retries(call, again=lambda result: result < 3, **options) == found
+    assert slept == waits

@@ -267,3 +267,37 @@ async def settled(http: httpx.AsyncClient, url: str, wanted: dict[str, Any]) -> 
             return str(result["structuredContent"]["draft_id"])
         assert category(result)["retryable"], result
     raise AssertionError(f"no answer for {wanted}")
+
+
+# -- who goes away --------------------------------------------------------------------------------
+
+HALF = (
+    "POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n"
+    "Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n"
+    "Content-Length: 100\r\nExpect: 100-continue\r\n\r\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("service", "path"),
+    [
+        ("url", "/mcp"),
+        ("orders_url", "/refund-drafts"),
+        ("issuer_url", "/token"),
+        ("issuer_url", "/register"),
+        ("issuer_url", "/revoke"),
+    ],
+)
+async def test_who_goes_away_in_the_middle_of_a_request_is_no_error(
+    service: str, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with RefundDesk("loopback") as desk:
+        where = httpx.URL(getattr(desk, service))
+        host = f"{where.host}:{where.port}"
+        token = desk.issue_token(audience=str(where))
+        reader, writer = await asyncio.open_connection(where.host, where.port)
+        writer.write(HALF.format(path=path, host=host, token=token).encode() + b'{"half')
+        reading = await reader.readuntil(b"\r\n")  # uvicorn says so when the body is asked for
+        writer.close()
+    assert b"100" in reading
+    assert caplog.records == [] and desk.traffic[0].status == 0
