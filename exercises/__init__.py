@@ -30,7 +30,7 @@ def check(task_id: str, answer: Any) -> Verdict:
     Nothing that the answer does is an error here: its exceptions, a loop without end, a value of
     another type are findings.
 
-    Raises: ValueError for an id that no task has.
+    Raises: ValueError for an id that no task has; KeyboardInterrupt when you stop the cell.
     """
     from dataclasses import replace
 
@@ -50,15 +50,17 @@ def hint(task_id: str, level: int | None = None) -> Said:
     """
     from exercises.machine import store
     from exercises.machine.shelf import get_task
-    from exercises.machine.verdict import Said
+    from exercises.machine.verdict import Said, wrapped
 
     task, path = get_task(task_id), store.progress_file()
     if level not in (None, 1, 2, 3):
         raise ValueError(f"there are hints 1, 2 and 3, and no {level!r}")
     chosen = level or min(store.read(path).hints.get(task_id, 0) + 1, 3)
     note = store.note_hint(path, task_id, chosen)
-    more = f'The solution: solution("{task_id}", anyway=True).' if chosen == 3 else note
-    return Said("\n".join(filter(None, [f"Hint {chosen} of 3. {task.hints[chosen - 1]}", more])))
+    words = f"Hint {chosen} of 3. {task.hints[chosen - 1]}"
+    last = f'`solution("{task_id}", anyway=True)` shows the solution.' if chosen == 3 else ""
+    said = list(filter(None, [words, last, note]))
+    return Said("\n".join(map(wrapped, said)), "\n\n".join(said))
 
 
 def solution(task_id: str, anyway: bool = False) -> Said:
@@ -73,7 +75,8 @@ def solution(task_id: str, anyway: bool = False) -> Said:
     task = get_task(task_id)
     if not anyway and task_id not in store.read(store.progress_file()).passed:
         return Said(
-            f'{task.heading}: not passed yet. hint("{task_id}") gives a hint; '
+            f"{task.plain_heading}\nNot passed yet.\n\n"
+            f'hint("{task_id}") gives a hint.\n'
             f'solution("{task_id}", anyway=True) shows it all the same.'
         )
     return Said(task.solution_text, f"```python\n{task.solution_text}\n```")
@@ -102,14 +105,15 @@ def reset(number: str) -> Said:
     one = get_set(number)
     lines = copies.start_again(one.name, store.work_folder())
     note = store.forget(store.progress_file(), frozenset(task.id for task in one.tasks))
-    lines.append("if it is open, close it without saving and open it again")
+    lines.append("if it is open, close it without saving and open it again;")
+    lines.append("if JupyterLab asks about a changed file first, press Revert")
     return Said("\n".join(filter(None, [*lines, note])))
 
 
 def start() -> Said:
     """A copy of every exercise notebook in work/exercises, and of the capstone's server.
 
-    One that you changed stays as it is.
+    The notebooks that they link to go to work/notebooks. One that you changed stays as it is.
 
     Raises: OSError when work/ cannot be written.
     """

@@ -81,7 +81,7 @@ def _imports(one: Set) -> str:
 
 
 def _opening_of(task: Task) -> Iterator[Cell]:
-    facts = f"*{task.level}, {task.minutes} minutes* · rests on {link(task)}"
+    facts = f"*{task.level}, {task.minutes} minutes* · rests on notebook {link(task)}"
     yield Cell("markdown", f"## {task.heading}\n\n{facts}\n\n{task.text.strip()}")
     if task.given:
         yield Cell("code", _given(task))
@@ -132,8 +132,13 @@ def module_of(task: Task) -> ModuleType:
 
 
 def link(task: Task) -> str:
-    """A Markdown link to the section of the notebook that the task rests on."""
-    return f"[{task.section}]({notebook_of(task)}#{quote(anchor(task.section), safe=':,')})"
+    """A Markdown link to the section of the notebook that the task rests on.
+
+    The notebook's number stands in it, since code alone does not look like a link.
+    """
+    notebook = notebook_of(task)
+    number = notebook.rpartition("/")[2][:2]
+    return f"[{number}: {task.section}]({notebook}#{quote(anchor(task.section), safe=':,')})"
 
 
 def notebook_of(task: Task) -> str:

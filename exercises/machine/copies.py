@@ -16,11 +16,13 @@ FILES = ("capstone_server.py",)
 def bring(copies: Path, originals: Path = ORIGINALS) -> list[str]:
     """A copy of every exercise notebook in ``copies``, and a line for each thing that was done.
 
-    A copy that the learner changed stays as it is, and so does every other file that is there.
+    So that their links lead somewhere, the notebooks that they rest on are copied beside them. A
+    copy that the learner changed stays as it is, and so does every other file that is there.
 
     Raises: OSError when the folder cannot be written.
     """
-    lines = [*refresh(originals, copies), *_bring_files(copies, originals)]
+    lesson = refresh(originals.parent / "notebooks", copies.parent / "notebooks")
+    lines = [*lesson, *refresh(originals, copies), *_bring_files(copies, originals)]
     return lines or [f"every copy in {copies} is as it should be"]
 
 
@@ -47,7 +49,7 @@ def start_again(name: str, copies: Path, originals: Path = ORIGINALS) -> list[st
         if copy.exists():
             kept = spare_name(copy)
             os.replace(copy, kept)
-            lines.append(f"kept yours as {kept}")
+            lines.append(f"kept yours, as it was last saved: {kept}")
     return [*lines, *refresh(originals, copies), *_bring_files(copies, originals)]
 
 

@@ -21,6 +21,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from types import FrameType
 from typing import Any, TypeAlias, TypeVar
 
+from exercises.machine.limit import OutOfTime
 from mini_agent.visible import visible
 
 Draw: TypeAlias = Callable[[], object]  # makes a drawing, only when a part fails
@@ -111,6 +112,8 @@ async def refused_async(
 def _of_kind(kind: type[E], error: Exception, when: str, idea: str, draw: Draw | None) -> E:
     if isinstance(error, NotImplementedError) and not issubclass(kind, NotImplementedError):
         raise error  # a stub: there is nothing to judge yet
+    if isinstance(error, Unmet):
+        raise error  # from what the part handed to the answer, which says more
     if isinstance(error, kind):
         return error
     cause = Unmet(kind.__name__, said(error), when=when, idea=idea, draw=draw)
@@ -142,8 +145,14 @@ def doing(what: str) -> Iterator[None]:
         yield
     except BaseException as error:
         with contextlib.suppress(AttributeError):  # an exception with slots
-            error.when = getattr(error, "when", "") or what  # type: ignore[attr-defined]
+            error.when = when_of(error) or what  # type: ignore[attr-defined]
         raise
+
+
+def when_of(error: BaseException) -> str:
+    """The situation in which it was raised, as far as a part said it."""
+    when = vars(error).get("when")
+    return when if isinstance(when, str) else ""
 
 
 # -- words ----------------------------------------------------------------------------------------
@@ -163,7 +172,9 @@ def shown(value: Any) -> str:
     """A value on one line: its repr without memory addresses, cut in the middle when long."""
     try:
         text = repr(value)
-    except Exception as error:  # noqa: BLE001 - a learner's __repr__ may raise anything
+    except OutOfTime:
+        raise
+    except BaseException as error:  # noqa: BLE001 - a learner's __repr__ may raise anything
         text = f"a {type(value).__name__} whose repr raises {type(error).__name__}"
     text = visible(ADDRESS.sub("", text))
     half = LONGEST // 2
@@ -174,7 +185,9 @@ def said(error: BaseException) -> str:
     """An exception on one line, with the line of the notebook that it came from."""
     try:
         text = str(error)
-    except Exception:  # noqa: BLE001 - a learner's __str__ may raise anything
+    except OutOfTime:
+        raise
+    except BaseException:  # noqa: BLE001 - a learner's __str__ may raise anything
         text = ""
     name = type(error).__name__
     words = f"{name}: {visible(text)[:LONGEST]}" if text else name

@@ -7,11 +7,11 @@ import inspect
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from exercises.machine.expect import Unmet, said, shown
+from exercises.machine.expect import Unmet, said, shown, when_of
 from exercises.machine.limit import OutOfTime, in_time
 from exercises.machine.quick_loop import WaitsForEver, run_async
-from exercises.machine.task import Part, Task
-from exercises.machine.verdict import Finding, Verdict
+from exercises.machine.task import SECONDS, Part, Task
+from exercises.machine.verdict import KIND, NO_EXCEPTION, Finding, Verdict
 
 AFTERWARDS = 1.0  # seconds for a part when an earlier one did not come back
 
@@ -20,10 +20,13 @@ def judge(task: Task, answer: Any, seconds: float | None = None) -> Verdict:
     """What the check of ``task`` says about ``answer``: all parts are run, each on its own.
 
     ``seconds`` bounds each part, in place of its own limit.
+
+    Raises: KeyboardInterrupt, where the person at the notebook stops it.
     """
-    early = [*not_filled_in(answer), *wrong_kind(task, answer)]
-    findings = early[:1] or list(_all_parts(task, answer, seconds))
-    return Verdict(task.id, task.heading, findings)
+    look = Part(KIND, "", functools.partial(first_look, task))
+    early, _ = _run(look, answer, seconds or SECONDS)
+    findings = [early] if early.state != "holds" else list(_all_parts(task, answer, seconds))
+    return Verdict(task.id, task.plain_heading, findings)
 
 
 def _all_parts(task: Task, answer: Any, seconds: float | None) -> Iterator[Finding]:
@@ -39,13 +42,20 @@ def _all_parts(task: Task, answer: Any, seconds: float | None) -> Iterator[Findi
 def _run(part: Part, answer: Any, seconds: float) -> tuple[Finding, bool]:
     """What one part found, and whether it came back by itself."""
     try:
-        in_time(functools.partial(_once, part, answer), seconds)
+        return in_time(functools.partial(_found, part, answer), seconds), True
     except OutOfTime as late:
         came = f"it had not come back after {seconds:g} s, and was stopped"
-        return Finding(part.name, "fails", "an end", came, _when(late), part.idea), False
+        return Finding(part.name, "fails", "an end", came, when_of(late), part.idea), False
+
+
+def _found(part: Part, answer: Any) -> Finding:
+    """In the part's thread, words included: a learner's ``__str__`` may be endless as well."""
+    try:
+        return _once(part, answer) or Finding(part.name, "holds")
+    except OutOfTime:
+        raise
     except BaseException as error:  # noqa: BLE001 - whatever a learner raises is an answer
-        return _finding(part, error), True
-    return Finding(part.name, "holds"), True
+        return _finding(part, error)
 
 
 def _finding(part: Part, error: BaseException) -> Finding:
@@ -58,19 +68,16 @@ def _finding(part: Part, error: BaseException) -> Finding:
         case NotImplementedError():
             return Finding(part.name, "to write", came=_what_is_missing(error))
         case _:
-            wanted, came = "no exception", said(error)
-    return Finding(part.name, "fails", wanted, came, _when(error), idea, draw)
+            wanted, came = NO_EXCEPTION, said(error)
+    return Finding(part.name, "fails", wanted, came, when_of(error), idea, draw)
 
 
-def _once(part: Part, answer: Any) -> None:
+def _once(part: Part, answer: Any) -> Finding | None:
     if inspect.iscoroutinefunction(part.run):
         run_async(functools.partial(part.run, answer), real_time=part.real_time)
-    else:
-        part.run(answer)
-
-
-def _when(error: BaseException) -> str:
-    return str(getattr(error, "when", ""))
+        return None
+    came = part.run(answer)
+    return came if isinstance(came, Finding) else None
 
 
 def _what_is_missing(error: BaseException) -> str:
@@ -82,6 +89,11 @@ def _what_is_missing(error: BaseException) -> str:
 
 
 # -- before any part is run -----------------------------------------------------------------------
+
+
+def first_look(task: Task, answer: Any) -> Finding | None:
+    """What there is to say before any part is run."""
+    return next(not_filled_in(answer), None) or next(wrong_kind(task, answer), None)
 
 
 def not_filled_in(answer: Any) -> Iterator[Finding]:
@@ -112,7 +124,7 @@ def wrong_kind(task: Task, answer: Any) -> Iterator[Finding]:
         came = "what an async function returns before it is awaited: leave the () away"
     elif came == wanted or (callable(stub) and callable(answer) and _fits(wanted, came)):
         return
-    yield Finding("the kind of answer", "fails", wanted, came + _example(answer))
+    yield Finding(KIND, "fails", wanted, came + _example(answer))
 
 
 def _fits(wanted: str, came: str) -> bool:

@@ -8,6 +8,9 @@ from typing import Any
 from exercises.machine.store import Done
 from exercises.machine.task import Set, Task
 
+COLUMNS = "repeat(auto-fill, minmax(34em, 1fr))"  # two side by side where there is room
+WHOLE = {"overflow": "visible"}
+
 
 class Overview:
     """For the last line of a cell. ``text`` says all that the widget shows."""
@@ -40,7 +43,7 @@ class Overview:
         state = "passed" if task.id in self._done.passed else "to do"
         hints = self._done.hints.get(task.id, 0)
         seen = f" ({hints} hint{'s' * (hints > 1)} seen)" if hints else ""
-        return f"{task.id}  {state:<6}  {task.title}, {task.minutes} min{seen}"
+        return f"{task.id}  {state:<6}  {task.plain_title}, {task.minutes} min{seen}"
 
     def _passed(self, tasks: Sequence[Task]) -> int:
         return sum(task.id in self._done.passed for task in tasks)
@@ -52,12 +55,21 @@ class Overview:
         """
         import ipywidgets as w
 
-        rows = []
-        for one in self._sets:
-            bar = w.IntProgress(value=self._passed(one.tasks), max=len(one.tasks))
-            head = w.HBox([bar, w.Label(self._set_line(one))])
-            rows += [head, *(w.Label("\u2003\u2003" + self._task_line(task)) for task in one.tasks)]
-        return w.VBox([*rows, w.Label(self.total)])
+        columns = w.Layout(grid_template_columns=COLUMNS, grid_gap="0.8em 1.5em")
+        grid = w.GridBox([self._set_box(w, one) for one in self._sets], layout=columns)
+        return w.VBox([grid, _label(w, self.total)])
+
+    def _set_box(self, w: Any, one: Set) -> Any:
+        passed = self._passed(one.tasks)
+        narrow = w.Layout(width="5em", height="1em", margin="0 0.6em 0 0", flex="none")
+        bar = w.IntProgress(value=passed, max=len(one.tasks), layout=narrow)
+        line = w.Layout(align_items="center", **WHOLE)
+        head = w.HBox([bar, _label(w, self._set_line(one), bold=True)], layout=line)
+        lines = [
+            _label(w, self._task_line(task), bold=task.id in self._done.passed)
+            for task in one.tasks
+        ]
+        return w.VBox([head, *lines], layout=w.Layout(**WHOLE))
 
     def __repr__(self) -> str:
         return self.text
@@ -68,3 +80,10 @@ class Overview:
         except ImportError:
             bundle = {}
         return {**bundle, "text/plain": self.text}
+
+
+def _label(w: Any, text: str, *, bold: bool = False) -> Any:
+    """A line of the widget. Wide spaces, since a page makes one of several narrow ones."""
+    close = w.Layout(margin="-4px 0", flex="none")  # to the next line, without cutting off a g
+    weight = {"font_weight": "bold"} if bold else {}
+    return w.Label(text.replace("  ", "\u2003"), layout=close, style=weight)

@@ -3,7 +3,7 @@
     {"passed": ["02.1"], "hints": {"02.2": 1}}
 
 A file that is torn or gone counts as nothing done, and never stops a check. One that cannot be read
-is kept beside the new one, under ``.damaged``.
+is kept beside the new one, under ``.damaged``. Two notebooks may note something at once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -71,23 +71,55 @@ def change(path: Path, how: Callable[[Done], Done]) -> str:
 
     Nothing is written when nothing changed.
     """
-    before = read(path)
-    after = how(before)
-    if after == before:
-        return ""
-    held = {"passed": sorted(after.passed), "hints": dict(sorted(after.hints.items()))}
-    new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        with alone_in(path.parent):
+            before = read(path)
+            after = how(before)
+            if after != before:
+                write(path, after)
+    except OSError as error:
+        return NOT_KEPT.format(path=path, why=error.strerror or type(error).__name__)
+    return ""
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """One kernel at a time, so that none writes over what another has just noted.
+
+    The folder itself is locked, which leaves no file behind and ends with the process. Where that
+    does not exist (Windows, some network drives), the last of two that write in the same
+    millisecond wins.
+    """
+    handle = None
+    with contextlib.suppress(ImportError, OSError):
+        import fcntl
+
+        handle = os.open(folder, os.O_RDONLY)
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def write(path: Path, done: Done) -> None:
+    """The file, whole. What stood there and cannot be read is kept.
+
+    Raises: OSError.
+    """
+    held = {"passed": sorted(done.passed), "hints": dict(sorted(done.hints.items()))}
+    new = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
         if path.is_file() and not is_json(path):
             os.replace(path, path.with_name(f"{path.name}.damaged"))
         new.write_text(json.dumps(held, indent=1) + "\n", encoding="utf-8")
         os.replace(new, path)
-    except OSError as error:
+    except OSError:
         with contextlib.suppress(OSError):
             new.unlink()
-        return NOT_KEPT.format(path=path, why=error.strerror or type(error).__name__)
-    return ""
+        raise
 
 
 def note_pass(path: Path, task_id: str) -> str:

@@ -128,8 +128,18 @@ class Task:
 
     @property
     def heading(self) -> str:
-        """Number and title."""
+        """Number and title, as Markdown."""
         return f"{self.id} · {self.title}"
+
+    @property
+    def plain_title(self) -> str:
+        """The title where Markdown is not shown."""
+        return self.title.replace("`", "")
+
+    @property
+    def plain_heading(self) -> str:
+        """Number and title where Markdown is not shown."""
+        return f"{self.id} · {self.plain_title}"
 
     @property
     def points(self) -> int:

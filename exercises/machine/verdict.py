@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -13,6 +13,8 @@ from exercises.machine.expect import Draw
 State: TypeAlias = Literal["holds", "fails", "to write"]
 
 WIDTH = 96
+KIND = "the kind of answer"  # looked at before any part is run
+NO_EXCEPTION = "no exception"
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,19 @@ class Verdict:
         """The whole of it in words."""
         lines = [self.heading, self._first(), ""]
         if not self.untouched:
-            lines += [line for finding in self.findings for line in finding.lines()] + [""]
+            lines += [*self._finding_lines(), ""]
         return "\n".join([*lines, self._last(), *filter(None, [self.note])])
+
+    def _finding_lines(self) -> Iterator[str]:
+        """An exception is told in full where it first came; one typo may end every part."""
+        told = set()
+        for finding in self.findings:
+            same = (finding.wanted, finding.came, finding.when)
+            if finding.wanted == NO_EXCEPTION and same in told:
+                yield f"{finding.lines()[0]} (the same)"
+            else:
+                yield from finding.lines()
+            told.add(same)
 
     @property
     def untouched(self) -> bool:
@@ -86,6 +99,8 @@ class Verdict:
             return "Passed: every part holds."
         if self.untouched:
             return f"Not yet. {self.findings[0].came}"
+        if self.findings[0].part == KIND:
+            return "Not yet. It is of another kind, and no part was run."
         good = sum(finding.state == "holds" for finding in self.findings)
         return f"Not yet. {good} of {len(self.findings)} parts hold."
 
@@ -107,10 +122,14 @@ class Verdict:
     def displays(self) -> list[dict[str, Any]]:
         """What a notebook shows, each as MIME type → content: the words, then a drawing.
 
-        The drawing is that of the first failing part that has one.
+        The drawing is that of the first failing part that has one; the last words name the part.
         """
-        drawn = [f.draw for f in self.findings if f.state == "fails" and f.draw is not None]
-        return [{"text/plain": self.text}, *(bundle(draw()) for draw in drawn[:1])]
+        for finding in self.findings:
+            if finding.state == "fails" and finding.draw is not None:
+                drawing = made(finding.draw)
+                words = f"{self.text}\n\nDrawn: {finding.part}" if drawing else self.text
+                return [{"text/plain": words}, *drawing]
+        return [{"text/plain": self.text}]
 
     def _ipython_display_(self) -> None:
         if "IPython" not in sys.modules:
@@ -121,9 +140,18 @@ class Verdict:
             display(shown, raw=True)  # type: ignore[no-untyped-call]
 
 
-def bundle(drawing: Any) -> dict[str, Any]:
-    """A drawing as MIME type → content."""
-    return dict(drawing._repr_mimebundle_())
+def made(draw: Draw) -> list[dict[str, Any]]:
+    """The drawing as MIME type → content; none of what cannot be drawn: the words are there."""
+    try:
+        drawing: Any = draw()
+        return [dict(drawing._repr_mimebundle_())]
+    except Exception:  # noqa: BLE001 - what a learner sent stands in it, and may raise anything
+        return []
+
+
+def wrapped(text: str) -> str:
+    """A paragraph as lines that fit a notebook."""
+    return textwrap.fill(text, WIDTH, break_on_hyphens=False, break_long_words=False)
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ def stub(task: Task) -> list[str]:
     found = []
     if verdict.passed:
         found.append(f"{task.id}: the stub passes")
-    if not verdict.text.startswith(f"{task.heading}\nNot yet. "):
+    if not verdict.text.startswith(f"{task.plain_heading}\nNot yet. "):
         found.append(f"{task.id}: the stub's message does not begin with Not yet")
     if task.started is None and not verdict.untouched:
         found.append(f"{task.id}: the stub is judged; it must be refused as still to write")
@@ -58,14 +58,13 @@ def right_answers(task: Task) -> list[str]:
 
 
 def wrong_answers(task: Task) -> list[str]:
-    """At least two wrong answers, and each is told the idea that it misses."""
+    """At least two wrong answers, and each is told, on the page, the idea that it misses."""
     found = [] if len(task.wrongs) >= 2 else [f"{task.id}: it needs two wrong answers or more"]
     for wrong in task.wrongs:
         verdict = on(task, wrong.make)
-        told = [f.idea for f in verdict.findings if f.state == "fails"]
         if verdict.passed:
             found.append(f"{task.id}: {wrong.name} passes")
-        elif not any(wrong.words in idea for idea in told):
+        elif wrong.words not in " ".join(verdict.text.split()):
             found.append(f"{task.id}: {wrong.name} is not told {wrong.words!r}:\n{verdict}")
     return found
 
@@ -91,6 +90,16 @@ def again(task: Task) -> list[str]:
         on(task, wrong.make)
     verdict = judge(task, task.solved())
     return [] if verdict.passed else [f"{task.id}: a check before it changed this one:\n{verdict}"]
+
+
+def drawings(task: Task) -> list[str]:
+    """What a failing part draws can be drawn."""
+    return [
+        f"{task.id}: {wrong.name} is to be shown a drawing, and there is none"
+        for wrong in task.wrongs
+        if any(f.state == "fails" and f.draw for f in on(task, wrong.make).findings)
+        and len(on(task, wrong.make).displays()) != 2
+    ]
 
 
 def forgot_to_return(task: Task) -> list[str]:
@@ -155,5 +164,6 @@ def squeezed(text: str) -> str:
 
 
 ALL = (
-    stub, right_answers, wrong_answers, idle_parts, again, forgot_to_return, words, told_too_much,
+    stub, right_answers, wrong_answers, idle_parts, again, drawings, forgot_to_return, words,
+    told_too_much,
 )  # fmt: skip

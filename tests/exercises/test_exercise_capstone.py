@@ -123,7 +123,7 @@ def without_tests(answer: dict[str, Any]) -> Verdict:
 
 def test_the_template_alone_is_told_that_it_is_the_template() -> None:
     verdict = check("capstone", TASK.make_stub())
-    assert verdict.text.startswith(f"{TASK.heading}\nNot yet. 0 of 6 parts hold.")
+    assert verdict.text.startswith(f"{TASK.plain_heading}\nNot yet. 0 of 6 parts hold.")
     assert [f.state for f in verdict.findings] == ["fails", *["to write"] * 5]
     assert "the template's: books_list, books_add" in verdict.text
     assert not store.progress_file().exists()
@@ -225,7 +225,7 @@ def test_a_checklist_from_before_the_last_decision_fails_part_5_alone(tmp_path: 
 )  # fmt: skip
 def test_an_odd_answer_is_judged_and_nothing_else(odd: dict[str, Any]) -> None:
     verdict = judge(TASK, odd)
-    assert verdict.text.startswith(f"{TASK.heading}\nNot yet. ")
+    assert verdict.text.startswith(f"{TASK.plain_heading}\nNot yet. ")
     assert verdict.findings[0].state == "fails" and "KeyError" not in verdict.text
 
 
@@ -279,5 +279,5 @@ def test_its_words_give_nothing_away_and_its_links_lead_somewhere() -> None:
     assert task_rules.told_too_much(TASK) == []
     assert len(set(TASK.hints)) == 3 and hint("capstone").text.startswith("Hint 1 of 3. ")
     assert TASK.section in headings("19_design_notes")
-    assert "(../notebooks/19_design_notes.ipynb#Your-service)" in link(TASK)
+    assert "(../notebooks/19_design_notes.ipynb#Now-yours)" in link(TASK)
     assert [cell.kind for cell in for_nbgrader(SET)][-2:] == ["code", "code"]

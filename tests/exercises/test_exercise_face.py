@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import exercises
 from exercises import check, hint, progress, reset, solution, start
 from exercises.machine import store
 from exercises.machine.shelf import all_sets, get_task
+from exercises.machine.verdict import WIDTH
 
 ID = "02.2"
 
@@ -58,13 +62,28 @@ def test_an_odd_id_is_a_value_error(odd: Any) -> None:
 def test_hints_come_one_after_the_other_and_the_third_stays() -> None:
     hints = get_task(ID).hints
     for number in (1, 2, 3):
-        assert hint(ID).text.startswith(f"Hint {number} of 3. {hints[number - 1]}")
-    assert hint(ID).text.startswith("Hint 3 of 3. ")
+        assert hint(ID).markdown.startswith(f"Hint {number} of 3. {hints[number - 1]}")
+    assert hint(ID).markdown.startswith("Hint 3 of 3. ")
     assert 'solution("02.2", anyway=True)' in hint(ID).text
-    assert hint(ID, 1).text == f"Hint 1 of 3. {hints[0]}"
+    assert hint(ID, 1).markdown == f"Hint 1 of 3. {hints[0]}"
     assert kept()["hints"] == {ID: 3}
     with pytest.raises(ValueError, match="no 4"):
         hint(ID, 4)
+
+
+def test_a_hint_says_the_same_as_text_in_lines_that_fit() -> None:
+    for level in (1, 2, 3):
+        said = hint("02.1", level)
+        assert said.text.split() == said.markdown.split()
+        assert max(map(len, said.text.splitlines())) <= WIDTH
+    assert len(hint("02.1", 3).text.splitlines()) > 2
+
+
+def test_a_title_stands_without_marks_where_nothing_renders_them() -> None:
+    assert "`parse_response`" in get_task("02.3").title
+    shown = [check("02.3", 1), solution("02.3"), progress()]
+    assert ["`" in one.text for one in shown] == [False] * 3
+    assert all("parse_response: eight refused" in one.text for one in shown)
 
 
 def test_the_solution_waits_for_a_pass_or_is_asked_for(right: Any) -> None:
@@ -90,18 +109,19 @@ def test_progress_says_what_is_done(right: Any) -> None:
 def test_progress_is_a_widget_that_says_the_same(right: Any) -> None:
     check(ID, right)
     overview = progress()
-    labels = [child.value for row in overview.widget().children for child in children(row)]
+    labels = [one.value for one in leaves(overview.widget())]
     bars = [value for value in labels if isinstance(value, int)]
-    words = [value.strip() for value in labels if isinstance(value, str)]
-    assert words == [line.strip() for line in overview.text.splitlines() if line]
+    words = [value.split() for value in labels if isinstance(value, str)]
+    assert words == [line.split() for line in overview.text.splitlines() if line]
     assert [one.number for one in all_sets()][bars.index(1)] == "02" and sum(bars) == 1
     bundle = overview._repr_mimebundle_()
     assert set(bundle) >= {"text/plain", "application/vnd.jupyter.widget-view+json"}
     assert bundle["text/plain"] == overview.text
 
 
-def children(row: Any) -> list[Any]:
-    return list(getattr(row, "children", [row]))
+def leaves(widget: Any) -> list[Any]:
+    inner = getattr(widget, "children", None)
+    return [widget] if inner is None else [leaf for child in inner for leaf in leaves(child)]
 
 
 # -- the file -------------------------------------------------------------------------------------
@@ -138,6 +158,18 @@ def test_a_folder_that_cannot_be_written_is_said_below_the_verdict(work: Path, r
     assert verdict.passed and verdict.text.splitlines()[-1].startswith("(This could not be noted")
 
 
+def test_two_that_note_something_at_once_lose_nothing(work: Path) -> None:
+    ids = [[f"{kernel}.{number}" for number in range(40)] for kernel in range(2)]
+    code = (
+        "import sys; from exercises.machine import store\n"
+        "for name in sys.argv[1:]: store.note_pass(store.progress_file(), name)"
+    )
+    kernels = [subprocess.Popen([sys.executable, "-c", code, *names]) for names in ids]
+    assert [kernel.wait(30) for kernel in kernels] == [0, 0]
+    assert store.read(store.progress_file()).passed == {name for names in ids for name in names}
+    assert [path.name for path in work.iterdir()] == ["progress.json"]
+
+
 def test_nothing_half_written_is_left(work: Path, right: Any) -> None:
     check(ID, right)
     assert [path.name for path in work.iterdir()] == ["progress.json"]
@@ -159,10 +191,21 @@ def edit(path: Path) -> str:
 def test_start_copies_every_notebook_and_never_a_second_time_over_changes(work: Path) -> None:
     said = start().text
     assert names(work) == [f"{one.name}.ipynb" for one in all_sets()]
-    assert said.count("made ") == len([*names(work), "capstone_server.py"])
+    assert said.count(f"made {work}") == len([*names(work), "capstone_server.py"])
     mine = edit(work / "02_messages.ipynb")
     start()
     assert (work / "02_messages.ipynb").read_text("utf-8") == mine
+
+
+@pytest.mark.parametrize("place", ["where it is made", "a copy"])
+def test_every_link_of_a_notebook_leads_to_a_notebook(work: Path, place: str) -> None:
+    start()
+    folder = work if place == "a copy" else Path(exercises.__file__).parent
+    for one in all_sets():
+        text = (folder / f"{one.name}.ipynb").read_text("utf-8")
+        links = re.findall(r"\]\(([^)#]+\.ipynb)", text)
+        assert len(links) >= len(one.tasks)
+        assert [link for link in links if not (folder / link).exists()] == []
 
 
 def test_reset_begins_one_notebook_again_and_keeps_the_old_one_beside_it(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import signal
 import sys
 import threading
 import time
@@ -12,9 +13,10 @@ from typing import Any
 import pytest
 from toys import async_toy, toy
 
-from exercises.machine import why_red
+from exercises.machine import Unmet, refused, refused_async, why_red
 from exercises.machine.judge import judge
-from exercises.machine.verdict import Finding, Verdict
+from exercises.machine.verdict import KIND, Finding, Verdict
+from mini_agent import draw
 
 SHORT = 0.3
 
@@ -73,6 +75,68 @@ def test_an_exception_and_a_value_that_cannot_be_shown_are_answers() -> None:
 
     assert judge(toy(), raises(Rude())).findings[0].came == "Rude"
     assert "whose repr raises RuntimeError" in judge(toy(), lambda x: Rude()).findings[0].came
+
+
+class Mute:
+    """Says what it is by raising."""
+
+    def __init__(self, error: type[BaseException] | None) -> None:
+        self.error = error
+
+    def __repr__(self) -> str:
+        if self.error is None:
+            spin(0)
+        raise self.error or AssertionError
+
+    __str__ = __repr__
+
+
+@pytest.mark.parametrize("error", [ValueError, SystemExit, KeyboardInterrupt])
+def test_an_answer_that_cannot_be_shown_is_named_by_its_class(error: type[BaseException]) -> None:
+    wanted = f"a Mute whose repr raises {error.__name__}"
+    assert wanted in only(judge(toy(), Mute(error))).came
+    assert judge(toy(), lambda x: Mute(error)).findings[0].came == wanted
+
+
+def test_an_answer_whose_words_never_end_is_stopped() -> None:
+    class Endless(Mute, Exception): ...
+
+    assert only(judge(toy(), Mute(None), SHORT)).wanted == "an end"
+    assert only(judge(toy(), raises(Endless(None)), SHORT)).wanted == "an end"
+
+
+def test_an_answer_that_cannot_be_looked_at_is_an_answer() -> None:
+    class Masked:
+        @property
+        def __class__(self) -> type:  # type: ignore[override]
+            raise RuntimeError("who asks?")
+
+    finding = only(judge(toy(), Masked()))
+    assert (finding.part, finding.came) == (KIND, "RuntimeError: who asks?")
+
+
+def test_an_exception_with_a_when_of_its_own_is_an_answer() -> None:
+    class Late(Exception):
+        @property
+        def when(self) -> str:
+            raise RuntimeError
+
+    finding = judge(toy(), raises(Late("no"))).findings[0]
+    assert (finding.came, finding.when) == ("Late: no", "")
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread here")
+def test_who_stops_the_cell_stops_the_check_and_not_one_part_of_it() -> None:
+    main, began, ran = threading.get_ident(), time.monotonic(), []
+
+    def f(x: object) -> None:
+        ran.append(x)
+        signal.pthread_kill(main, signal.SIGINT)
+        spin(x)
+
+    with pytest.raises(KeyboardInterrupt):
+        judge(toy(), f)
+    assert ran == [1] and time.monotonic() - began < 4
 
 
 def test_recursion_without_end_is_an_answer() -> None:
@@ -270,6 +334,27 @@ def test_a_list_that_holds_itself_is_an_answer() -> None:
     assert judge(toy([]), endless).passed is False
 
 
+def test_of_another_kind_no_part_is_run() -> None:
+    assert "Not yet. It is of another kind, and no part was run." in judge(toy(), 5).text
+
+
+# -- what a part hands over ------------------------------------------------------------------------
+
+
+async def test_what_a_part_itself_says_inside_an_answer_is_not_taken_for_the_answers() -> None:
+    def asked_wrongly() -> None:
+        raise Unmet("one question", "two")
+
+    async def later() -> None:
+        asked_wrongly()
+
+    for kind in (ValueError, AssertionError, Exception):
+        with pytest.raises(Unmet, match="expected one question, came two"):
+            refused(kind, asked_wrongly)
+        with pytest.raises(Unmet, match="expected one question, came two"):
+            await refused_async(kind, later())
+
+
 # -- an answer that is a test ----------------------------------------------------------------------
 
 
@@ -318,6 +403,39 @@ def test_the_text_says_expected_came_when_and_idea() -> None:
         ("when", "one is given"), ("expected", "1"), ("came", "2"), ("idea", "One is one."),
     ]  # fmt: skip
     assert "Not yet. 1 of 2 parts hold." in text
+
+
+def test_one_exception_that_ends_every_part_is_told_once() -> None:
+    text = judge(toy(), raises(ValueError("no"))).text
+    assert text.count("ValueError: no") == 1
+    assert "  fails     two (the same)" in text
+
+
+def test_two_parts_that_expect_the_same_are_both_told() -> None:
+    findings = [Finding(name, "fails", "1", "2", idea=f"{name} is one.") for name in ("a", "b")]
+    text = Verdict("99.1", "Toy", findings).text
+    assert "a is one." in text and "b is one." in text
+
+
+def test_a_drawing_stands_below_the_words_that_name_its_part() -> None:
+    findings = [
+        Finding("part 1", "holds"),
+        Finding("part 2", "fails", "1", "2"),
+        Finding("part 3", "fails", "1", "2", draw=draw.error_paths),
+        Finding("part 4", "fails", "1", "2", draw=draw.error_paths),
+    ]
+    verdict = Verdict("99.1", "Toy", findings)
+    words, drawing = verdict.displays()
+    assert words["text/plain"] == f"{verdict.text}\n\nDrawn: part 3"
+    assert "image/svg+xml" in drawing
+
+
+def test_a_drawing_that_cannot_be_made_leaves_the_words() -> None:
+    def torn() -> object:
+        raise RuntimeError
+
+    verdict = Verdict("99.1", "Toy", [Finding("one", "fails", "1", "2", draw=torn)])
+    assert verdict.displays() == [{"text/plain": verdict.text}]
 
 
 async def test_a_verdict_may_be_awaited() -> None:

@@ -68,7 +68,7 @@ def asked(ask, request_id=1, day="2026-08-04"):
 
 
 @TASK.part(
-    "the calendar answers it",
+    "the call finds its tool",
     idea="All tools share one method, tools/call. Which tool it is stands in params.name, and what "
     "it gets in params.arguments.",
 )
@@ -80,7 +80,8 @@ async def the_calendar_answers(ask):
     response = await InMemoryTransport(calendar_server()).send({**message, "params": params})
     came = response.get("error") or response["result"]["content"][0]["text"]
     found = response.get("result", {}).get("structuredContent", {}).get("appointments")
-    require(found, "the appointments of that day", came=shown(came), when=f"it gets {message}")
+    when = f"the calendar gets {shown(message)}, with a _meta that the check fills in"
+    require(found, "the appointments of that day", came=shown(came), when=when)
 
 
 @TASK.part(

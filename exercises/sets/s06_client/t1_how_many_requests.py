@@ -49,7 +49,7 @@ ROWS = (
     "asks the user, and nobody is there",
     "asks the user, and somebody answers",
     'lists three pages, the cursors are "" and "x1"',
-    "lists two pages, and refuses the first cursor (-32602)",
+    "lists two pages, and refuses a cursor once (-32602)",
 )
 
 
@@ -67,7 +67,7 @@ def nothing_said_yet():
         "asks the user, and nobody is there": ...,
         "asks the user, and somebody answers": ...,
         'lists three pages, the cursors are "" and "x1"': ...,
-        "lists two pages, and refuses the first cursor (-32602)": ...,
+        "lists two pages, and refuses a cursor once (-32602)": ...,
     }
     return asked
 
@@ -86,7 +86,7 @@ def as_it_runs():
         "asks the user, and nobody is there": (1, "InputRequired"),
         "asks the user, and somebody answers": (2, "an answer"),
         'lists three pages, the cursors are "" and "x1"': (3, "an answer"),
-        "lists two pages, and refuses the first cursor (-32602)": (4, "an answer"),
+        "lists two pages, and refuses a cursor once (-32602)": (4, "an answer"),
     }
     return asked
 

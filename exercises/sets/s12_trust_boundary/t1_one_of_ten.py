@@ -162,7 +162,7 @@ def what_it_wants(found):
 def a_false_alarm(found):
     serious = {item.name for item in office.items if any(f.serious for f in item.findings)}
     came = answered(found, "false alarm", NAMES)
-    expect([came], sorted(serious), when='the answer to "false alarm"')
+    expect(came, " and ".join(sorted(serious)), when='the answer to "false alarm"')
 
 
 # -- what people write ----------------------------------------------------------------------------

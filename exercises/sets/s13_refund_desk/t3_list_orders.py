@@ -29,7 +29,8 @@ The team of the order service has added a read. `await service.orders(after)` gi
 the user in whose name it was made: a list of whole records, up to 100, by order number. `after` is
 the order number behind which it begins; None: at the beginning. It raises Refusal.
 
-Write `list_orders(service)`: the ServerTool of that name in front of it.
+Write `list_orders(service)`: the ServerTool of that name in front of it. After its name, a
+description and its function it takes `input_schema`, `output_schema` and `annotations`.
 
 - It takes `after`, which may be left out, and nothing else.
 - Its structured result is `{"orders": […], "more": …}`: at most 20 orders, each with the fields

@@ -33,7 +33,7 @@ TASK = Task(
     "A service of your own, through the whole chain",
     level="demanding",
     minutes=120,
-    section="Your service",
+    section="Now yours",
     notebook="19_design_notes",
     text="""
 Choose a service that you would like an agent to use: small, with something to read and something to
