@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from fake_servers.anthropic_events import as_sse, error_body, raw_events
-from fake_servers.started import Started
+from fake_servers.started import Started, stop_listening
 from mini_agent.session import check_message
 from mini_agent.types import JsonObject, ModelEvent
 
@@ -87,7 +87,7 @@ class AnthropicApi(Started):
         server, self._server = self._server, None
         if server is None:
             return
-        server.close()
+        await stop_listening(server)
         for writer in self._open.values():
             writer.transport.abort()
         await asyncio.gather(*self._open)

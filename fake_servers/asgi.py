@@ -10,7 +10,7 @@ import asyncio
 import socket
 from typing import TYPE_CHECKING
 
-from fake_servers.started import Started
+from fake_servers.started import Started, stop_listening
 
 if TYPE_CHECKING:
     import uvicorn
@@ -68,8 +68,7 @@ class AsgiServer(Started):
             if bound is not None:
                 bound.close()
             return
-        for listener in running.servers:
-            listener.close()
+        await stop_listening(*running.servers)
         for connection in list(running.server_state.connections):
             connection.transport.close()
         if running.server_state.tasks:

@@ -10,7 +10,7 @@ from typing import NoReturn
 from fake_servers.calendar import calendar_server
 from fake_servers.core import Server
 from fake_servers.fault_call import Exit, Fault, HttpCall, next_turn
-from fake_servers.started import Started
+from fake_servers.started import Started, stop_listening
 from fake_servers.wire import Message, Rejection, decode, encode
 
 
@@ -89,12 +89,12 @@ class FaultServer(Started):
         self._listener = await asyncio.start_server(self._connected, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{self._listener.sockets[0].getsockname()[1]}/mcp"
         if self.fault.name == "refused":
-            self._stop_listening()
+            await self._stop_listening()
         return self.url
 
     async def stop(self) -> None:
         """Stop listening and drop every connection. Idempotent."""
-        self._stop_listening()
+        await self._stop_listening()
         open_ = [task for task in self._connections if task is not asyncio.current_task()]
         for task in open_:
             task.cancel()
@@ -109,6 +109,8 @@ class FaultServer(Started):
         task = asyncio.create_task(self._serve(reader, writer))
         self._connections.add(task)
         task.add_done_callback(self._connections.discard)
+        # Not in _serve: a task that is cancelled before its first step runs nothing of it.
+        task.add_done_callback(lambda _: writer.close())
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -119,8 +121,6 @@ class FaultServer(Started):
             writer.transport.abort()
         except (OSError, EOFError, ValueError, asyncio.LimitOverrunError, Rejection):
             writer.transport.abort()  # the client is gone, or sends no POST of ours
-        finally:
-            writer.close()
 
     async def _answer(self, call: SocketCall, reader: asyncio.StreamReader) -> None:
         if call.message and not self.fault.hits(call.message):
@@ -130,7 +130,7 @@ class FaultServer(Started):
         try:
             await self.fault.run(call)
         except Exit as ended:
-            self._stop_listening()
+            await self._stop_listening()
             if ended.code:
                 raise Cut from ended
         if not call.said:
@@ -144,9 +144,9 @@ class FaultServer(Started):
         body = encode(await call.right_answer())
         await call.reply(200, {"Content-Type": "application/json"}, body)
 
-    def _stop_listening(self) -> None:
+    async def _stop_listening(self) -> None:
         if self._listener is not None:
-            self._listener.close()
+            await stop_listening(self._listener)
 
 
 async def read_message(reader: asyncio.StreamReader) -> Message:

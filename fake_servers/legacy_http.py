@@ -13,7 +13,7 @@ import itertools
 
 from fake_servers.fault_server import head
 from fake_servers.legacy import Exit, LegacySession, Manner
-from fake_servers.started import Started
+from fake_servers.started import Started, stop_listening
 from fake_servers.wire import Message, Rejection, decode, encode, error_message, is_request
 
 JSON = {"Content-Type": "application/json"}
@@ -53,7 +53,7 @@ class LegacyHttp(Started):
     async def stop(self) -> None:
         """Stop listening and drop every connection. Idempotent."""
         if self._listener is not None:
-            self._listener.close()
+            await stop_listening(self._listener)
         for task in self._connections:
             task.cancel()
         if self._connections:
@@ -63,6 +63,8 @@ class LegacyHttp(Started):
         task = asyncio.create_task(self._serve(reader, writer))
         self._connections.add(task)
         task.add_done_callback(self._connections.discard)
+        # Not in _serve: a task that is cancelled before its first step runs nothing of it.
+        task.add_done_callback(lambda _: writer.close())
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -76,8 +78,6 @@ class LegacyHttp(Started):
             await writer.drain()
         except (OSError, EOFError, ValueError, Exit):
             writer.transport.abort()
-        finally:
-            writer.close()
 
     async def _post(
         self, headers: dict[str, str], message: Message, out: asyncio.StreamWriter

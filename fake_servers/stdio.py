@@ -11,7 +11,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 
 from fake_servers.core import Server
 from fake_servers.in_flight import InFlight
@@ -35,17 +35,20 @@ def run(requests: InFlight) -> None:
         asyncio.run(serve(requests, read_lines(0)))
 
 
-async def serve(requests: InFlight, lines: AsyncIterator[bytes], grace: float = GRACE) -> None:
-    """Give each of ``lines`` to ``requests``.
+async def serve(
+    requests: InFlight, lines: AsyncGenerator[bytes, None], grace: float = GRACE
+) -> None:
+    """Give each of ``lines`` to ``requests``, and close them.
 
     Returns when the lines end; what is in flight then has ``grace`` seconds left. A reader that has
     gone away ends it too.
     """
-    async for line in lines:
-        if line.strip():
-            requests.take(line)
-        if requests.unheard:
-            break
+    async with contextlib.aclosing(lines):
+        async for line in lines:
+            if line.strip():
+                requests.take(line)
+            if requests.unheard:
+                break
     requests.server.listeners.end()
     await requests.finish(grace)
 

@@ -145,7 +145,7 @@ def options(*, servers: str) -> Parser:
 
 
 def seconds(text: str) -> float:
-    """A number of seconds above 0."""
+    """A number of seconds above 0. Raises: ValueError, which argparse puts in words."""
     value = float(text)
     if not 0 < value < float("inf"):
         raise ValueError(text)
@@ -194,7 +194,10 @@ def show_tools(client: McpClient) -> None:
 
 
 async def call(arguments: argparse.Namespace) -> int:
-    """Call one tool with the JSON that was typed, and print what came."""
+    """Call one tool with the JSON that was typed, and print what came.
+
+    Raises: UsageError saying what to type; McpError.
+    """
     given = json_object(arguments.arguments)
     async with connected(arguments.servers, arguments.timeout) as clients:
         client = holder(arguments.name, clients)

@@ -18,7 +18,7 @@ from mini_agent.hosting.access import Access
 from mini_agent.hosting.attempts import Bounds
 from mini_agent.hosting.fills import Fill, Run, running
 from mini_agent.hosting.gate import Gate
-from mini_agent.hosting.given import check_names, check_servers, check_types, several
+from mini_agent.hosting.given import check_arguments, check_names, check_servers, several
 from mini_agent.hosting.listings import Listing
 from mini_agent.hosting.recorder import Recorder
 from mini_agent.hosting.reviewed import Reviewed
@@ -65,8 +65,8 @@ class Host:
         bounds: Bounds | None = None,
         trace: Trace | None = None,
     ) -> None:
-        check_types(policy=policy, approver=approver, user=user, access=access)
-        check_types(audit=audit, pins=pins, bounds=bounds, trace=trace)
+        check_arguments(policy=policy, approver=approver, user=user, access=access)
+        check_arguments(audit=audit, pins=pins, bounds=bounds, trace=trace)
         check_servers(servers)
         local = several("local_tools", local_tools, Tool)
         filling, reading = several("fills", fills, Fill), several("resources_of", resources_of, str)

@@ -90,10 +90,12 @@ class Redactor:
 
     def _object(self, value: Mapping[Any, Any]) -> dict[str, Any]:
         redacted: dict[str, Any] = {}
+        same: dict[str, int] = {}  # two names that differ only in a secret stay two
         for name, item in value.items():
-            safe = self.text(str(name))
-            while safe in redacted:  # two names that differ only in a secret stay two
-                safe += "'"
+            safe = first = self.text(str(name))
+            while safe in redacted:
+                same[first] = same.get(first, 1) + 1
+                safe = f"{first} ({same[first]})"
             redacted[safe] = GONE if looks_secret(str(name)) else self.value(item)
         return redacted
 

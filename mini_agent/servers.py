@@ -20,11 +20,15 @@ from mini_agent.shell import UsageError
 
 A_URL = re.compile(r"https?[:/]|[a-z][a-z0-9+.-]+:/|[^\s/\\]*:[^\s/\\]*@", re.IGNORECASE)
 """Also what was meant as one, such as ``https:/user:secret@host``: shown as a command, it leaks."""
+A_VARIABLE = re.compile(r"\w+=")
+"""What a shell would take before a program: no program, and its value is often a key."""
 NOT_ONE = "say which server: --server 'COMMAND …' or --server URL; or try: demo"
 
 
 def clients_for(servers: Iterable[str], timeout: float) -> dict[str, McpClient]:
     """A client for each of ``servers``, by the name that messages and tools have of it.
+
+    ``timeout`` (seconds) bounds each request.
 
     Raises: UsageError saying what to type.
     """
@@ -42,7 +46,10 @@ def clients_for(servers: Iterable[str], timeout: float) -> dict[str, McpClient]:
 async def connected(
     servers: Iterable[str], timeout: float
 ) -> AsyncIterator[Mapping[str, McpClient]]:
-    """The same, connected one after another, and closed afterwards."""
+    """The same, connected one after another, and closed afterwards.
+
+    Raises: UsageError saying what to type; McpError of the first that cannot be reached.
+    """
     clients = clients_for(servers, timeout)
     async with contextlib.AsyncExitStack() as open_ones:
         for client in clients.values():
@@ -61,7 +68,7 @@ def transport_for(server: str) -> McpTransport:
     try:
         if A_URL.match(server):
             return LegacyTransport(HttpTransport(usable_url(server)))
-        return LegacyTransport(StdioTransport(shlex.split(server)))
+        return LegacyTransport(StdioTransport(usable_command(server)))
     except ValueError as error:
         raise UsageError(f"--server: {error}") from error
 
@@ -77,6 +84,20 @@ def usable_url(url: str) -> str:
     if parts.scheme == "http" and parts.hostname and not is_loopback(parts.hostname):
         raise ValueError(f"http:// to {parts.hostname} could be read on the way; use https://")
     return url
+
+
+def usable_command(command: str) -> list[str]:
+    """The words of ``command``, unless the first is no program and could be a secret.
+
+    Raises: ValueError.
+    """
+    words = shlex.split(command)
+    first = words[0].lstrip("/'\"") if words else ""
+    if A_URL.match(first):
+        raise ValueError("a URL begins with https:// and has no quotes of its own around it")
+    if A_VARIABLE.match(first):
+        raise ValueError("a command begins with a program; write 'env NAME=VALUE PROGRAM …'")
+    return words
 
 
 def server_name(server: str) -> str:

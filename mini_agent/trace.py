@@ -171,7 +171,9 @@ def one_line(facts: Mapping[str, Any], width: int = 100) -> str:
     """
     text = visible(
         " ".join(
-            f"{name}={_short(value)}" for name, value in facts.items() if value not in ("", None)
+            f"{name}={_short(value)}"
+            for name, value in facts.items()
+            if not (value is None or (isinstance(value, str) and value == ""))
         )
     )
     return text if len(text) <= width else text[: width - 1] + "…"

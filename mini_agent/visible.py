@@ -11,6 +11,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+MOST_LEVELS = 100
+"""Levels of nesting that are shown. Each adds two columns to every line below it: 5,000 levels in
+10 kB of JSON fill 50 MB of screen, where the interpreter lets them through at all."""
+
 # Printable by Unicode's classes, yet drawn as nothing or as a blank: fillers, joiners, selectors.
 BLANKS = frozenset(
     chr(code)
@@ -37,9 +41,21 @@ def visible_json(value: Mapping[str, Any]) -> str:
 
     The only line breaks are JSON's own: one inside a string shows as its escape. What JSON cannot
     say is shown as its repr, since a person must see it all the same.
+
+    Raises: RecursionError when it is nested deeper than MOST_LEVELS.
     """
+    _check_levels(value, MOST_LEVELS)
     text = json.dumps(value, ensure_ascii=False, sort_keys=True, indent=2, default=repr)
     return visible(text, keep_newlines=True)
+
+
+def _check_levels(value: object, left: int) -> None:
+    if not isinstance(value, (Mapping, list, tuple)):
+        return
+    if not left:
+        raise RecursionError(f"nested deeper than {MOST_LEVELS} levels")
+    for inner in value.values() if isinstance(value, Mapping) else value:
+        _check_levels(inner, left - 1)
 
 
 def _shown(char: str, keep_newlines: bool) -> str:

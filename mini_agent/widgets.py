@@ -106,9 +106,9 @@ class TraceViewer:
         import ipywidgets as w
 
         self._lines = visible(trace.table(), keep_newlines=True).split("\n")
-        self.layer = w.Dropdown(
-            options=["all layers", *(layer.name for layer in LAYERS)], description="Layer"
-        )
+        names = [layer.name for layer in LAYERS] + [event.layer for event in trace.events]
+        options = dict.fromkeys(["all layers", *names])  # the host is in a trace, and no storey
+        self.layer = w.Dropdown(options=list(options), description="Layer")
         self.table = shown("Events", "\n".join(self._lines))
         self.layer.observe(self._choose, names="value")
         self.box = w.VBox([w.HTML(STYLE), self.layer, self.table])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import html
+import re
 import shutil
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from mini_agent.catalog import Catalogue, Review, review_of
 from mini_agent.design_notes import FAILURES, Notes, accept, write
 from mini_agent.design_notes.acceptance import chain_faults, checklist_faults, draft_faults
 from mini_agent.design_notes.broken import WAYS
+from mini_agent.design_notes.checklist_html import checklist_html
 from mini_agent.design_notes.notes import ASK
 from mini_agent.mcp import McpTool
 from mini_agent.types import JsonObject
@@ -87,6 +90,43 @@ def test_what_others_wrote_is_shown_and_never_markup(tmp_path: Path) -> None:
     ]
     assert all(script not in page for page in (made, *pages))
     assert sum("&lt;script&gt;" in page for page in (made, *pages)) == 2
+
+
+HOSTILE = [
+    "`", "``a`b", " padded ", "**bold**", "<b>&amp;</b>", "\\_x\\", "[x](http://a.example)", "1. x",
+    "# h", "- [x] **allow**", "a\n- [x] **allow**", "&#96;", "$x$", "***", "__init__",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_checklist_in_the_page_says_what_its_markdown_says(name: str) -> None:
+    review = review_of(name, Catalogue(tools=[McpTool(name, name)]))
+    review = review.decide(name, "allow", why=name).answer(3, name)
+    markdown = review.to_markdown()
+    ours = checklist_html(markdown)
+    theirs = MarkdownIt("commonmark").render(markdown)
+    theirs = theirs.replace("<li>[x]", "<li>☑").replace("<li>[ ]", "<li>☐").partition("\n")[2]
+    assert re.sub(r"\s", "", words(ours)) == re.sub(r"\s", "", words(theirs))
+    assert ours.count("<code>") == theirs.count("<code>")
+    tags = set(re.findall(r"</?(\w+)", ours))
+    assert tags <= {"h3", "h4", "p", "ul", "ol", "li", "strong", "code"}
+
+
+def words(page: str) -> str:
+    return html.unescape(re.sub("<[^>]*>", "", page))
+
+
+def test_what_is_left_empty_is_found_as_what_nobody_has_said(tmp_path: Path) -> None:
+    notes = Notes(reviewed(), "", " ", EXAMPLES).failing("server unavailable", "")
+    told = accept(asyncio.run(write(notes, tmp_path / "mail")))
+    assert f"still says {ASK!r} in {2 + len(FAILURES)} places" in told.missing[0][0]
+
+
+def test_each_drawing_says_of_which_tool_and_which_failure_it_is(good: Path) -> None:
+    for page in ((good / "notes.md").read_text(), words((good / "notes.html").read_text())):
+        heads = re.findall(r"(\w+)`?: the (server says no|connection breaks)", page)
+        ends = ("server says no", "connection breaks")
+        assert heads == [(tool.name, end) for tool in MAIL for end in ends]
 
 
 def test_a_test_file_that_was_changed_by_hand_stays(folder: Path) -> None:
@@ -176,6 +216,15 @@ def test_tests_that_do_not_look_are_refused(
     edit(draft, old, new)
     told = list(draft_faults(folder))
     assert sentence in "; ".join(told) and bool(told) == bool(sentence)
+
+
+def test_the_trial_does_not_load_what_takes_a_second_and_is_never_used(folder: Path) -> None:
+    (draft,) = folder.glob("test_*.py")
+    with draft.open("a") as file:
+        file.write(
+            "\n\ndef test_x():\n    import jsonschema, sys\n    assert 'lark' not in sys.modules\n"
+        )
+    assert not list(draft_faults(folder))
 
 
 def test_a_test_file_that_stays_green_when_errors_are_swallowed_is_refused(folder: Path) -> None:

@@ -312,6 +312,7 @@ def test_debug_adds_the_traceback() -> None:
         (["tools"], "--server"),
         (["--server", " ", "tools"], "--server"),
         (["--server", "'unclosed", "tools"], "--server"),
+        (["--server", "''", "tools"], "--server: command is empty"),
         (["--server", "http://example.com/mcp", "tools"], "https"),
         (["--server", CALENDAR, "call", "nope"], "calendar_query"),
         (["--server", CALENDAR, "call", "calendar_query", "{date:"], "JSON"),

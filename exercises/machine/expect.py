@@ -176,8 +176,10 @@ def shown(value: Any) -> str:
         raise
     except BaseException as error:  # noqa: BLE001 - a learner's __repr__ may raise anything
         text = f"a {type(value).__name__} whose repr raises {type(error).__name__}"
-    text = visible(ADDRESS.sub("", text))
-    half = LONGEST // 2
+    half, text = LONGEST // 2, ADDRESS.sub("", text)
+    if len(text) > 2 * LONGEST:  # the rest of a huge one would be made visible for nobody
+        text = text[:LONGEST] + text[-LONGEST:]
+    text = visible(text)
     return text if len(text) <= LONGEST else f"{text[:half]} … {text[-half:]}"
 
 
@@ -190,7 +192,7 @@ def said(error: BaseException) -> str:
     except BaseException:  # noqa: BLE001 - a learner's __str__ may raise anything
         text = ""
     name = type(error).__name__
-    words = f"{name}: {visible(text)[:LONGEST]}" if text else name
+    words = f"{name}: {visible(text[:LONGEST])[:LONGEST]}" if text else name
     place = place_of(error)
     return f"{words} ({place})" if place else words
 

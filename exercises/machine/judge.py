@@ -55,7 +55,18 @@ def _found(part: Part, answer: Any) -> Finding:
     except OutOfTime:
         raise
     except BaseException as error:  # noqa: BLE001 - whatever a learner raises is an answer
+        return _told(part, error)
+
+
+def _told(part: Part, error: BaseException) -> Finding:
+    """What was raised, in words; an exception may also raise when it is looked at."""
+    try:
         return _finding(part, error)
+    except OutOfTime:
+        raise
+    except BaseException:  # noqa: BLE001 - whatever a learner raises is an answer
+        came = "an exception that cannot be looked at"
+        return Finding(part.name, "fails", NO_EXCEPTION, came, idea=part.idea)
 
 
 def _finding(part: Part, error: BaseException) -> Finding:

@@ -11,12 +11,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 WORK = "MINI_AGENT_WORK"  # the environment variable that moves a learner's folder elsewhere
+TRIES, PAUSE = 100, 0.01  # seconds between two tries to have the folder alone
 NOT_KEPT = "(This could not be noted in {path}: {why}.)"
 
 
@@ -88,15 +90,19 @@ def alone_in(folder: Path) -> Iterator[None]:
     """One kernel at a time, so that none writes over what another has just noted.
 
     The folder itself is locked, which leaves no file behind and ends with the process. Where that
-    does not exist (Windows, some network drives), the last of two that write in the same
-    millisecond wins.
+    does not exist (Windows, some network drives), or is not given within a second, the last of two
+    that write in the same millisecond wins.
     """
     handle = None
     with contextlib.suppress(ImportError, OSError):
         import fcntl
 
         handle = os.open(folder, os.O_RDONLY)
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        for _ in range(TRIES):
+            with contextlib.suppress(BlockingIOError):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            time.sleep(PAUSE)
     try:
         yield
     finally:

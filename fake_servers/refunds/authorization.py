@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from fake_servers.refunds.authorize import Consent, read_request, redirect, redirect_uri_of
 from fake_servers.refunds.clients import Clients
-from fake_servers.refunds.connection import bounded_body, left
+from fake_servers.refunds.connection import bounded_body, hung_up
 from fake_servers.refunds.documents import OAUTH, OPENID, authorization_metadata
 from fake_servers.refunds.grants import Grant, Grants
 from fake_servers.refunds.issuing import Issuer
@@ -66,7 +66,7 @@ class AuthorizationServer:
                 *(Route(path, endpoint, methods=["POST"]) for path, endpoint in posts.items()),
                 Route("/authorize", self.authorize),
             ],
-            exception_handlers={OAuthError: _refused, ClientDisconnect: left},
+            exception_handlers={OAuthError: _refused, ClientDisconnect: hung_up},
         )
 
     # -- the user's browser comes here ------------------------------------------------------------

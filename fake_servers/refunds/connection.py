@@ -53,8 +53,8 @@ def droppable(app: ASGIApp) -> ASGIApp:
     return wrapped
 
 
-async def left(caller: HTTPConnection, gone: Exception) -> None:
-    """For a ClientDisconnect: who left in the middle of a request is answered nothing."""
+async def hung_up(caller: HTTPConnection, gone: Exception) -> None:
+    """For a ClientDisconnect: who hung up in the middle of a request is answered nothing."""
 
 
 async def bounded_body(request: Request, limit: int) -> bytes | None:

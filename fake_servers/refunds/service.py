@@ -20,7 +20,7 @@ from starlette.routing import Route
 
 from fake_servers.refunds.bearer import DRAFT, READ, Denied, authenticated, bearer_token, require
 from fake_servers.refunds.categories import Refusal
-from fake_servers.refunds.connection import bounded_body, left
+from fake_servers.refunds.connection import bounded_body, hung_up
 from fake_servers.refunds.fetching import FetchFailed
 from fake_servers.refunds.keys import Verifier
 from fake_servers.refunds.rules import read_wanted
@@ -53,7 +53,7 @@ class OrderService:
                 Refusal: refused,
                 Denied: denied,
                 FetchFailed: unavailable,
-                ClientDisconnect: left,
+                ClientDisconnect: hung_up,
             },
         )
 

@@ -6,17 +6,24 @@ import html
 import re
 from collections.abc import Iterable, Mapping
 
+from mini_agent.design_notes.checklist_html import checklist_html
 from mini_agent.design_notes.draft import file_name
-from mini_agent.design_notes.notes import Notes
+from mini_agent.design_notes.notes import ASK, Notes
 from mini_agent.dot import Drawing
 from mini_agent.reviewing.checklist import code, plain
 
 STYLE = (
+    ":root{color-scheme:light dark}"
     "body{max-width:48rem;margin:2rem auto;padding:0 1rem;font:16px/1.5 sans-serif}"
-    "img{max-width:100%;background:#fff}table{border-collapse:collapse}"
+    "img{max-width:100%;background:#fff;border-radius:8px}table{border-collapse:collapse}"
     "td,th{border:1px solid #999;padding:.3rem .6rem;text-align:left;vertical-align:top}"
-    "pre{overflow:auto;white-space:pre-wrap}"
+    "code{background:#8883;padding:0 .2em;overflow-wrap:anywhere}li{margin:.2rem 0}"
 )
+CAPTIONS = {
+    "tool-error-": "the server says no",
+    "protocol-error-": "the connection breaks in the middle of the call",
+}
+"""What is drawn, by how the drawing's name begins; the rest of the name is the tool's."""
 TESTS = (
     ("a connection that fails", "it is raised, it cannot have acted, the model is never asked"),
     ("a tool that returns isError", "the model reads why, the loop goes on"),
@@ -29,10 +36,13 @@ TESTS = (
 
 def markdown_page(notes: Notes, drawings: Mapping[str, Drawing]) -> str:
     """The page in Markdown; the drawings are beside it, each with its words as its alternative."""
-    pictures = [f"![{plain(drawing.alt)}]({name}.svg)" for name, drawing in drawings.items()]
+    pictures = [
+        f"{_markdown_caption(name)}![{plain(drawing.alt)}]({name}.svg)"
+        for name, drawing in drawings.items()
+    ]
     parts = [
         f"# Design notes: {code(notes.server)}",
-        f"{plain(notes.purpose)}\n\nOwner: {plain(notes.owner)}",
+        f"{plain(_said(notes.purpose))}\n\nOwner: {plain(_said(notes.owner))}",
         "## 1. The call chain, with both error paths",
         *pictures,
         "## 2. Three tests",
@@ -51,13 +61,13 @@ def html_page(notes: Notes, drawings: Mapping[str, Drawing]) -> str:
     title = f"Design notes: {notes.server}"
     parts = [
         f"<h1>{_text(title)}</h1>",
-        f"<p>{_text(notes.purpose)}</p><p>Owner: {_text(notes.owner)}</p>",
+        f"<p>{_text(_said(notes.purpose))}</p><p>Owner: {_text(_said(notes.owner))}</p>",
         "<h2>1. The call chain, with both error paths</h2>",
-        *(f"<p>{drawing.html()}</p>" for drawing in drawings.values()),
+        *(f"{_html_caption(name)}<p>{each.html()}</p>" for name, each in drawings.items()),
         "<h2>2. Three tests</h2>",
         _html_table(("case", "what it asserts"), TESTS),
         "<h2>3. The trust checklist</h2>",
-        f"<pre>{_text(notes.review.to_markdown())}</pre>",
+        checklist_html(notes.review.to_markdown()),
         "<h2>Who owns each failure</h2>",
         _html_table(HEAD, _rows(notes)),
     ]
@@ -70,7 +80,30 @@ HEAD = ("failure", "owner", "what happens", "here")
 
 
 def _rows(notes: Notes) -> list[tuple[str, ...]]:
-    return [(row.what, row.owner, row.answer, row.ours) for row in notes.failures]
+    return [(row.what, row.owner, row.answer, _said(row.ours)) for row in notes.failures]
+
+
+def _said(text: str) -> str:
+    """``text``, or what stands where nobody has said anything: the check then finds it."""
+    return text if text.strip() else ASK
+
+
+def _caption(name: str) -> tuple[str, str]:
+    """The tool, and how its call fails, in the drawing of that name; ("", "") for the chain."""
+    for path, caption in CAPTIONS.items():
+        if name.startswith(path):
+            return name.removeprefix(path), caption
+    return "", ""
+
+
+def _markdown_caption(name: str) -> str:
+    tool, caption = _caption(name)
+    return f"### {code(tool)}: {caption}\n\n" if tool else ""
+
+
+def _html_caption(name: str) -> str:
+    tool, caption = _caption(name)
+    return f"<h3><code>{_text(tool)}</code>: {caption}</h3>" if tool else ""
 
 
 def _markdown_table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

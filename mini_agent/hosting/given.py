@@ -33,7 +33,7 @@ WANTED: Mapping[str, tuple[Any, str]] = {
 """For each argument its type, and how a sentence says it."""
 
 
-def check_types(**given: object) -> None:
+def check_arguments(**given: object) -> None:
     """Raises: TypeError naming the argument, what came and what is wanted."""
     for name, value in given.items():
         check_type(name, value, *WANTED[name])

@@ -116,7 +116,7 @@ async def token_fields(
             return {**form, **scope}
 
 
-async def text_of(name: str, answer: Awaitable[str]) -> str:
+async def awaited_text(name: str, answer: Awaitable[str]) -> str:
     """What the caller's own function gives, once it has it.
 
     Raises: TypeError for a function that is not async, or gives no text; what it raises.
@@ -136,7 +136,7 @@ def patient(grant: Grant, asking: Callable[[], AbstractContextManager[None]]) ->
 
     async def asked(url: str) -> str:
         with asking():
-            return await text_of("open_browser", open_browser(url))
+            return await awaited_text("open_browser", open_browser(url))
 
     return replace(grant, open_browser=asked)
 
@@ -157,7 +157,7 @@ async def statement(grant: JwtBearer, issuer: Issuer, resource: str) -> str:
     """The signed statement. Raises: AuthorizationError when it did not come in time."""
     try:
         async with asyncio.timeout(grant.patience) as waiting:
-            return await text_of("assertion", grant.assertion(issuer.issuer, resource))
+            return await awaited_text("assertion", grant.assertion(issuer.issuer, resource))
     except TimeoutError as cause:
         if not waiting.expired():
             raise  # the caller's own

@@ -177,7 +177,10 @@ class McpClient:
 
     def tool(self, name: str) -> McpTool | None:
         """The tool of that name in the catalogue as last listed."""
-        return next((tool for tool in self.tools if tool.name == name), None)
+        for tool in self.tools:
+            if tool.name == name:
+                return tool
+        return None
 
     async def call(
         self,

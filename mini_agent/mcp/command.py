@@ -51,13 +51,13 @@ def child_environment(
 def checked_command(command: Sequence[str]) -> tuple[str, ...]:
     """``command`` as a tuple of strings: a program and its arguments, each on its own.
 
-    Raises: TypeError for one string, since splitting it would be a guess; ValueError for none, and
-    for what no system call takes.
+    Raises: TypeError for one string, since splitting it would be a guess; ValueError for none, for
+    a program without a name, and for what no system call takes.
     """
     if isinstance(command, str | bytes):
         raise TypeError('command must be a list, such as ["python", "server.py"], not one string')
     words = tuple(os.fspath(word) for word in command)
-    if not words:
+    if not words or not words[0]:
         raise ValueError("command is empty; its first item is the program to start")
     if any(not isinstance(word, str) or not sayable(word) for word in words):
         raise ValueError("every item of command must be a string without NUL or half a character")

@@ -7,10 +7,9 @@ differs.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import inspect
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -165,24 +164,35 @@ class Exchange:
             waiting.deadline.extend()
             _shielded(waiting.on_progress, params)
 
-    @contextlib.contextmanager
-    def context(self, method: str, tool: str = "") -> Iterator[None]:
+    def context(self, method: str, tool: str = "") -> Context:
         """Any McpError that passes learns which server, method and tool it was about."""
-        try:
-            yield
-        except McpError as error:
-            if not error.method:
-                error.server, error.method, error.tool = self.server, method, tool
-                if isinstance(error, MalformedMessage):
-                    error.server_info = self.server_info
-                code = getattr(error, "code", None)
-                self.note("error", method=method, error=type(error).__name__, code=code)
-            raise
+        return Context(self, method, tool)
 
     def note(self, what: str, **facts: Any) -> None:
         """Add to the trace, if there is one."""
         if self.trace is not None:
             self.trace.add("client", what, **facts)
+
+
+class Context:
+    """``with exchange.context("tools/call", "add"):`` what that gives."""
+
+    def __init__(self, exchange: Exchange, method: str, tool: str) -> None:
+        self._exchange, self._method, self._tool = exchange, method, tool
+
+    def __enter__(self) -> None:
+        """Nothing happens unless something is raised."""
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        """Fill in what the error does not say yet. It goes on, the same object."""
+        if not isinstance(error, McpError) or error.method:
+            return
+        exchange = self._exchange
+        error.server, error.method, error.tool = exchange.server, self._method, self._tool
+        if isinstance(error, MalformedMessage):
+            error.server_info = exchange.server_info
+        code = getattr(error, "code", None)
+        exchange.note("error", method=self._method, error=type(error).__name__, code=code)
 
 
 def choose_version(offered: Sequence[str]) -> str | None:

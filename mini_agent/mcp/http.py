@@ -24,10 +24,12 @@ from mini_agent.mcp.replies import (
     answer_despite,
     foreign_encoding,
     hidden,
+    hidden_in,
     media_type,
     no_answer,
     refusal,
     translated,
+    without_secrets,
 )
 from mini_agent.mcp.transport import NO_ENVELOPE, OneListener, OneLoop, closed_error
 from mini_agent.types import JsonObject
@@ -161,13 +163,17 @@ class HttpTransport(OneListener, OneLoop):
         content_type = response.headers.get("content-type", "")
         if media_type(content_type) == "text/event-stream":
             return await self._read_stream(response, message)
+
+        def read(body: bytes) -> JsonObject:
+            if len(body) > self._max_body:
+                text = f"a body of more than {self._max_body} bytes"
+                raise MalformedMessage(text, excerpt=excerpt(body))
+            if not body or media_type(content_type) != "application/json":
+                raise no_answer(response.status_code, content_type, body)
+            return answer(decode(body), message)
+
         body = await self._read_body(response)
-        if len(body) > self._max_body:
-            text = f"a body of more than {self._max_body} bytes"
-            raise MalformedMessage(text, excerpt=excerpt(body))
-        if not body or media_type(content_type) != "application/json":
-            raise no_answer(response.status_code, content_type, body)
-        return self._received(answer(decode(body), message))
+        return self._received(without_secrets(read, body, response.request.headers))
 
     async def _read_refusal(self, response: httpx.Response, message: JsonObject) -> JsonObject:
         """A response in the body says more than the status does (#backward-compatibility).
@@ -180,7 +186,7 @@ class HttpTransport(OneListener, OneLoop):
         found = answer_despite(body, message) if kind(message) == "request" else None
         challenged = status in (401, 403) and "www-authenticate" in headers
         if found is None or challenged:
-            page = hidden(body.decode("latin-1"), sent).encode("latin-1")
+            page = hidden_in(body, sent)
             raise refusal(self._endpoint.shown, status, headers, page, self._now())
         return self._received(found)
 
@@ -200,17 +206,24 @@ class HttpTransport(OneListener, OneLoop):
         async with chunks_of(response) as chunks:
             async for chunk in chunks:
                 for event in parser.feed(chunk):
-                    found = self._take_event(event, message)
+                    found = self._take_event(event, message, response.request.headers)
                     if found is not None:
                         return self._received(found)
         raise TransportClosed("the event stream ended before the response came")
 
-    def _take_event(self, event: StreamEvent, request: JsonObject) -> JsonObject | None:
+    def _take_event(
+        self, event: StreamEvent, request: JsonObject, sent: Mapping[str, str]
+    ) -> JsonObject | None:
         if event.type != "message" or event.data.strip() in EMPTY:
             return None
-        found = decode(event.data)
+
+        def read(data: bytes) -> JsonObject:
+            found = decode(data)
+            return answer(found, request) if kind(found) == "response" else found
+
+        found = without_secrets(read, event.data, sent)
         if kind(found) == "response":
-            return answer(found, request)
+            return found
         self.hear(found)
         return None
 

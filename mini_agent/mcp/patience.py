@@ -31,9 +31,14 @@ class Alarm:
     def __init__(self) -> None:
         self._watched: set[Deadline] = set()
         self._timer: asyncio.TimerHandle | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def watch(self, deadline: Deadline) -> None:
         """From now on ``deadline`` is told when its time has come."""
+        loop = asyncio.get_running_loop()
+        if loop is not self._loop:  # what an older one was stopped amid never rings, nor is heard
+            self._loop, self._timer = loop, None
+            self._watched.clear()
         self._watched.add(deadline)
         self.set(deadline.end)
 
@@ -71,7 +76,8 @@ class Deadline:
 
     Then the task is cancelled, and at the end of the block that becomes RequestTimeout. A cancel
     from outside stays one. So far it is asyncio.timeout, at a third of its cost. ``extend`` gives
-    ``seconds`` from now, though not beyond ``longest`` from the beginning.
+    ``seconds`` from now, though not beyond ``longest`` from the beginning. Both are in seconds, and
+    neither counts the time for which it is stopped.
     """
 
     def __init__(self, alarm: Alarm, seconds: float, *, longest: float = 0.0) -> None:
@@ -80,7 +86,7 @@ class Deadline:
         self._seconds = seconds
         self._clock = loop.time
         self._began = loop.time()
-        self._last = self._began + max(seconds, longest)
+        self._more = max(longest - seconds, 0.0)  # seconds by which progress may still move the end
         self._expired = False
         self.end = self._began + seconds  # of the event loop's clock; inf while it is stopped
 
@@ -116,15 +122,22 @@ class Deadline:
     def extend(self) -> None:
         """There was progress. Nothing changes while it is stopped, or when it is over."""
         if self.end < math.inf and self._alarm.watches(self):
-            self.end = min(self._clock() + self._seconds, self._last)
+            gained = min(self._clock() + self._seconds - self.end, self._more)
+            self._more -= gained
+            self.end += gained
 
     def stop(self) -> float:
-        """No deadline until ``go_on``, which takes what this returns: the seconds left."""
+        """No deadline until ``go_on``, which takes what this returns: the seconds left.
+
+        Inf, and nothing changes, when it is over: what waited is still to be said.
+        """
+        if not self._alarm.watches(self):
+            return math.inf
         left, self.end = self.end - self._clock(), math.inf
         return left
 
     def go_on(self, left: float) -> None:
-        """Count ``left`` seconds from now; inf is from a ``stop`` inside another."""
+        """Count ``left`` seconds from now; inf is from a ``stop`` inside another, or too late."""
         if left < math.inf and self._alarm.watches(self):
             self.end = self._clock() + left
             self._alarm.set(self.end)

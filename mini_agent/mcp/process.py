@@ -46,6 +46,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self.started = False
         self._writable = False
         self._room = asyncio.Event()  # cleared while the pipe to the server is full
+        self._exited = asyncio.Event()
         self._gone = asyncio.Event()  # the process has exited and every pipe is closed
         self._unsent: list[bytes] | None = None  # a list: this turn of the event loop has written
 
@@ -109,6 +110,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         """The process ended. A child of its own may still hold the pipes: it does not count."""
+        self._exited.set()
         self._end()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -186,9 +188,17 @@ class ServerProcess(asyncio.SubprocessProtocol):
             await self.until_gone(grace)
             if self._signal(signal.SIGTERM):
                 await self.until_gone(grace)
+            await self._force(grace)
         finally:  # also when the loop is going down and cancels us: then there is no time to ask
             self.kill()
         await self.until_gone(grace)
+
+    async def _force(self, grace: float) -> None:
+        """SIGKILL, and hear how it ended: ``kill`` alone may take the exit code away unheard."""
+        if self._signal(LAST_SIGNAL):
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(grace):
+                    await self._exited.wait()
 
     def kill(self) -> None:
         """End it now, without asking. What is left of the group has closed its pipes, or will."""

@@ -29,10 +29,10 @@ class SchemaError(ValueError):
     """The schema itself cannot be used; the message says why."""
 
 
-class Deadline:
+class TimeLimit:
     """The end of one check, ``seconds`` from now."""
 
-    current: ContextVar[Deadline] = ContextVar("schema_deadline")
+    current: ContextVar[TimeLimit] = ContextVar("schema_time_limit")
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -50,7 +50,7 @@ def bounded(rule: Rule) -> Rule:
     """``rule``, not begun when the time is up: schemas can be made exponential."""
 
     def begun(validator: Any, value: Any, instance: Any, schema: Any) -> Any:
-        Deadline.current.get().left()
+        TimeLimit.current.get().left()
         return rule(validator, value, instance, schema)
 
     return begun
@@ -60,7 +60,7 @@ def matches(pattern: str, text: str) -> bool:
     """True when ``pattern`` is found in ``text``. Raises: SchemaError when it cannot be used."""
     import regex
 
-    left = Deadline.current.get().left()
+    left = TimeLimit.current.get().left()
     fault = pattern_fault(pattern)
     if not fault and len(text) > MAX_TEXT:
         fault = f"is asked of a text longer than {MAX_TEXT} characters"
@@ -143,7 +143,7 @@ def unique_items(validator: Any, value: Any, instance: Any, schema: Any) -> Iter
 
     seen: set[str] = set()  # of text: Python salts its hashes, those of numbers it does not
     for index, item in enumerate(instance if value and isinstance(instance, list) else ()):
-        Deadline.current.get().left()
+        TimeLimit.current.get().left()
         text = json.dumps(_canonical(item), sort_keys=True)
         if text in seen:
             yield ValidationError(f"item {index} is equal to one before it")
@@ -183,7 +183,7 @@ def _parts(instance: Any) -> Iterable[tuple[Any, Any]]:
 
 def _seen(validator: Any, instance: Any, schema: Any) -> set[Any]:
     """The names, or indexes, of ``instance`` at which the rules of ``schema`` look."""
-    Deadline.current.get().left()
+    TimeLimit.current.get().left()
     if not isinstance(schema, dict):
         return set()
     seen = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from mini_agent.mcp.rules import Deadline, SchemaError, stoppable
+from mini_agent.mcp.rules import SchemaError, TimeLimit, stoppable
 from mini_agent.types import JsonObject
 
 __all__ = ["SchemaError", "Validator", "check_bounds"]
@@ -37,11 +37,11 @@ class Validator:
         import jsonschema_specifications  # type: ignore[import-untyped]  # noqa: F401
         import regex  # noqa: F401
 
-        token = Deadline.current.set(Deadline(MAX_SECONDS))
+        token = TimeLimit.current.set(TimeLimit(MAX_SECONDS))
         try:
             return self._fault(value)
         finally:
-            Deadline.current.reset(token)
+            TimeLimit.current.reset(token)
 
     def _fault(self, value: Any) -> str:
         from jsonschema.exceptions import UndefinedTypeCheck, UnknownType, best_match

@@ -562,8 +562,9 @@ print(heard, process.exit_code, repr(process.stderr_tail))
 # ### End, in three steps
 #
 # First its stdin is closed, which asks it to end. If it does not, SIGTERM, which asks once more. If
-# it still does not, SIGKILL, which does not ask: that is `kill`. After each step it has `grace`
-# seconds. `_flush`, before all that, sends what is still unsent.
+# it still does not, SIGKILL, which does not ask: that is `_force`. After each step it has `grace`
+# seconds. `_flush`, before all that, sends what is still unsent. `kill`, at the end, lets go of the
+# pipes.
 #
 # Specification: basic/transports/stdio, "Shutdown".
 
@@ -1167,7 +1168,7 @@ await wire.close()
 # | process | why |
 # |---|---|
 # | `TAIL` | 8 KiB |
-# | `ServerProcess` | imported; beside what is above it starts the child in a group of its own, writes a message in one piece, sends what one turn of the event loop wrote at once, waits while the pipe is full, widens both pipes on Linux, and signals the whole group |
+# | `ServerProcess` | imported; beside what is above it starts the child in a group of its own, writes a message in one piece, sends what one turn of the event loop wrote at once, waits while the pipe is full, widens both pipes on Linux, signals the whole group, and waits for the exit code of what it killed |
 
 # %% [markdown] taken="mini_agent.mcp.stdio"
 # | stdio | why |

@@ -458,10 +458,11 @@ for cause in (httpx.ConnectError, httpx.ConnectTimeout, httpx.ReadError, httpx.R
 # %% [markdown]
 # ### `_read`: what kind of reply
 #
-# A good status with JSON, or with events. Everything else is an error with a name.
+# A good status with JSON, or with events. Everything else is an error with a name. An error quotes
+# what came, so `without_secrets` takes our own token out of it, if the server has repeated it.
 
 # %%
-from mini_agent.mcp.replies import foreign_encoding, media_type, no_answer
+from mini_agent.mcp.replies import foreign_encoding, media_type, no_answer, without_secrets
 
 print(media_type("Application/JSON; charset=utf-8"))
 
@@ -725,7 +726,7 @@ print([in_brief(message) for _, message in there.transcript])
 
 # %%
 from mini_agent.errors import AuthorizationError, TransportError
-from mini_agent.mcp.replies import PAGE, answer_despite, elsewhere, hidden, retry_after
+from mini_agent.mcp.replies import PAGE, answer_despite, elsewhere, hidden, hidden_in, retry_after
 
 print(retry_after("120", now=0), retry_after("Thu, 01 Jan 1970 00:02:00 GMT", now=100))
 
@@ -1137,7 +1138,7 @@ print("closed")
 # |---|---|
 # | `DECODED`, `PAGE` | the encodings we offered; how much of a page an error keeps |
 # | `media_type`, `foreign_encoding`, `retry_after`, `elsewhere` | read one header each |
-# | `hidden`, `SHORTEST` | a token that we sent is taken out of what an error quotes |
+# | `hidden`, `hidden_in`, `without_secrets`, `SHORTEST` | a token that we sent is taken out of what an error quotes |
 # | `answer_despite`, `no_answer` | a response under a bad status; a good status without one |
 # | `named`, `words`, `why_no_connection` | word the errors |
 

@@ -135,8 +135,9 @@ from mini_agent.types import JsonObject
 from mini_agent.workbook import part_of
 
 # %% [markdown]
-# It is told eight things, the transport first. It adds the version, a counter for ids, and a place
-# for whoever waits for progress. The last two lines make the transport its own.
+# It is told eight things, the transport first. It adds the version, a counter for ids, an alarm for
+# the deadlines, and a place for whoever waits for progress. The last two lines make the transport
+# its own.
 
 # %% include mini_agent.mcp.exchange.SPOKEN MAY_ASK Hear Exchange(__init__)
 print(*list(inspect.signature(Exchange).parameters), sep=", ")
@@ -164,7 +165,7 @@ print(problems)
 # ### `_heard`: what answers nothing
 #
 # A message without a method is an answer for which nobody waits any more. It is dropped. The rest
-# goes to the host.
+# goes to the host. What is done with progress has a section below.
 
 # %% include mini_agent.mcp.exchange.Exchange._heard
 
@@ -220,33 +221,41 @@ for method in ("tools/call", "tools/list"):
 # %% [markdown]
 # ### A deadline is a cancel
 #
-# When the time has come, the task that waits is cancelled. Where its block ends, that cancel becomes
-# an error. A cancel by somebody else must stay one, so `uncancel` takes ours back and tells whether
-# another is left. Below it two tasks wait for nothing: one has 0.01 seconds, the other we cancel.
+# When the time has come, the task that waits is cancelled, and `_expired` is set. Where the `with`
+# block ends, that cancel becomes an error. A cancel by somebody else must stay one. The first two
+# lines only sign the deadline off.
 
 # %% include mini_agent.mcp.patience.Deadline.__exit__
+
+# %% [markdown]
+# `uncancel` takes our cancel back and says how many are left. More than there were at the start, in
+# `_cancels`, means that somebody else has cancelled as well. To try it, two tasks wait for nothing:
+# one has 0.01 seconds, the other we cancel.
+
+
+# %%
 async def silence(seconds):
     with Deadline(Alarm(), seconds):
         await asyncio.Event().wait()
 
 
 slow, stopped = asyncio.create_task(silence(0.01)), asyncio.create_task(silence(30))
-await asyncio.sleep(0)
+await asyncio.sleep(0)  # both begin
 stopped.cancel()
 for outcome in await asyncio.gather(slow, stopped, return_exceptions=True):
     print(type(outcome).__name__, outcome)
 
 # %% [markdown]
-# So far this is `asyncio.timeout`. Ours can be moved as well: progress gives more time, and it stops
-# while a person signs in (notebook 14). All requests of a client share one timer, the Alarm. That
-# costs a third of a timer each.
+# So far this is `asyncio.timeout`. Ours can also stop and go on: while a person signs in (notebook
+# 14), no time counts. And all deadlines of a client share one timer, its Alarm, so that each costs
+# about a third of a timer of its own.
 
 # %% [markdown]
 # ### `_once`: one request, one answer
 #
 # A new id, a `_meta` that says everything, a deadline around `send`. What the layers above call
 # "asking the server" is this method. Who wants to hear of progress is listed for as long as the
-# request runs.
+# request runs. `on_id` hands out the id beforehand; only `listen` needs it.
 
 # %% include mini_agent.mcp.exchange.Exchange._once
 
@@ -294,11 +303,26 @@ for offered in (["2027-01-01", "2026-07-28"], ["2025-11-25"], []):
 # %% [markdown]
 # ### `request`: once more, in a version that both speak
 #
-# Once, and not until it works: a server that refuses its own proposal would be asked for ever.
-# First two checks of what the caller gave: a deadline of no seconds, and a callback that nobody
-# would await.
+# First two checks of what the caller gave. A deadline of no seconds would end every request, and
+# nobody would await what an async callback returns.
 
 # %% include mini_agent.mcp.exchange.sync_only Exchange.limit
+
+
+# %%
+async def awaits(params):
+    await asyncio.Event().wait()
+
+
+for check in (lambda: exchange.limit(0), lambda: sync_only("on_progress", awaits)):
+    try:
+        check()
+    except (ValueError, TypeError) as error:
+        print(error)
+
+# %% [markdown]
+# And the request itself. A refused version is met with one more try, and not with many: a server
+# that refuses its own proposal would be asked for ever.
 
 # %% include mini_agent.mcp.exchange.Exchange.request
 
@@ -329,9 +353,7 @@ print_wire(exchange.transport, f"{META}protocolVersion")
 # request names the right version from the start.
 
 # %% [markdown]
-# A server of last year offers nothing that we speak. Then there is one request, and one clear error
-# that says what the server does speak. `last_words` gives the last line of a traceback; the rest
-# would be every layer between.
+# `last_words` gives the last line of a traceback. The rest would be every layer between.
 
 
 # %%
@@ -344,6 +366,11 @@ async def last_words(awaitable):
     except McpError as error:
         return textwrap.fill(f"{type(error).__name__}: {error}", 110)
 
+
+# %% [markdown]
+# A server of last year offers nothing that we speak. Then there is one request, and one clear error
+# that says what the server does speak. `faults.transport` plays it, and others further down: each
+# has one fault, by name.
 
 # %%
 from fake_servers import faults
@@ -379,8 +406,9 @@ print_wire(wire)
 # %% [markdown]
 # ## A late answer
 #
-# The first request was given up, and its answer may still come, just while we wait for the second. To
-# play that we keep the silent server, and write its lines ourselves.
+# The first request was given up, and its answer may still come, just while we wait for the second.
+# To play that we keep the silent server, and write its lines ourselves: `receive` takes one, and
+# `met` is set when a request has come.
 
 # %%
 from mini_agent.mcp.messages import encode
@@ -425,8 +453,8 @@ print(f"asked {TUESDAY}, got {await late(exchange, wire)}")
 # %% [markdown]
 # ### The same answer twice
 #
-# A duplicate is a late answer that comes early. It reaches `_heard`, has no method, and ends there.
-# It is in the trace, for whoever looks into it.
+# The second copy of an answer is a late one too: nobody waits for it any more. It reaches `_heard`,
+# has no method, and ends there. It is in the trace, for whoever looks into it.
 
 # %%
 heard.clear()
@@ -446,13 +474,14 @@ print(exchange.trace.table().splitlines()[-1])
 print(inspect.getsource(Waiting))
 
 # %% [markdown]
-# That is whoever wants to hear of it: whom to tell, and the deadline that moves. `_once` has listed it
-# under the token.
+# There is one for each request whose caller asked to be told, and `_once` lists it under the token.
+# `progress` is the furthest step so far; any first step is more than minus infinity.
 
 # %% include mini_agent.mcp.exchange.Exchange._progressed
 
 # %% [markdown]
-# Five notifications. One is about a request that we do not know, one goes back, one is no number.
+# We list a request by hand, under 1. Then five notifications: one is about a request that we do not
+# know, one goes back, one is no number.
 
 
 # %%
@@ -531,7 +560,7 @@ print(await last_words(talking))
 # A transport knows no server names, no methods and no tools. The client does. It adds them to
 # whatever passes, and lets it pass as the same object.
 
-# %% include mini_agent.mcp.exchange.Exchange.context
+# %% include mini_agent.mcp.exchange.Context Exchange.context
 
 # %% [markdown]
 # The pipe broke with exit code 3. The transport says that, and the client says during what.
@@ -624,9 +653,16 @@ print(await _page(lister(THREE), None))
 
 # %% include mini_agent.mcp.paging._walk
 
+# %% [markdown]
+# `every_page` is what a client calls: a walk, and one more if a cursor was refused on the way. Of
+# the three pages above it brings all three tools.
+
 # %% include mini_agent.mcp.paging.every_page
 tools, seconds = await every_page(lister(THREE), "tools")
 print([tool["name"] for tool in tools], "fresh for", seconds, "s")
+
+# %% [markdown]
+# Now the second page names itself as the next. Without the check we would walk for ever.
 
 # %% tags=["raises-exception"]
 await every_page(lister([THREE[0], THREE[1], THREE[1]]), "tools")
@@ -701,7 +737,7 @@ print(_asks(not_yet["inputRequests"]))
 # %% [markdown]
 # Ten rounds of 30 seconds would be five minutes, and the caller said 30 seconds. So all rounds
 # together have one deadline. It is a longer one as soon as a person is asked, since people read
-# slowly.
+# slowly, and is counted afresh where progress has held off the first request's own.
 
 # %% include mini_agent.mcp.rounds.until_complete
 
@@ -801,8 +837,11 @@ print(*list(inspect.signature(McpClient).parameters)[1:], sep=", ")
 
 # %% [markdown]
 # Some members are one line each, and some belong to other notebooks. We take those from the package
-# as they are; the table at the end says which, and why. `_listening` is there for one of them,
-# `listen`.
+# as they are; the table at the end says which, and why.
+
+# %% [markdown]
+# `_listening` is there for one of them, `listen`. `relists` and `before_round` are for the Host of
+# notebook 11, which compares a tool before anything more is sent to it.
 
 # %%
 from mini_agent.mcp import client as package
@@ -840,8 +879,9 @@ print(client.server, client.protocol_version, client.tools, client.capabilities)
 # %% [markdown]
 # ### `list_tools`
 #
-# One bad tool does not hide the good ones. It is left out, and the reason is kept where the host and
-# the trace can see it.
+# One bad tool does not hide the good ones. It is left out, and the reason is kept where the host
+# and the trace can see it. Over HTTP a tool whose headers cannot be made is left out as well
+# (notebook 05).
 
 # %% include mini_agent.mcp.client.McpClient.list_tools
 
@@ -930,11 +970,14 @@ print(await McpClient(fake).connect(), [message["method"] for message in fake.se
 # %% [markdown]
 # ### `_complete`, `call`
 #
-# A call is a request that may take rounds. After a failure it is never sent again by itself: a
-# booking that was perhaps made must not be made twice. What comes back is judged before anybody
-# sees it. `before_round` lets a host look at the tool once more before it answers a question.
+# A call is a request that may take rounds. `_complete` says how long they may take together: up to
+# `max_timeout` where progress may hold a deadline off.
 
 # %% include mini_agent.mcp.client.McpClient._complete
+
+# %% [markdown]
+# After a failure a call is never sent again by itself: a booking that was perhaps made must not be
+# made twice. What comes back is judged before anybody sees it.
 
 # %% include mini_agent.mcp.client.McpClient.call
 
@@ -1152,7 +1195,7 @@ draw.sequence(trace)
 # %% [markdown]
 # ## The same client on a real process
 #
-# Until now everything ran in here. One word changes, and the calendar is a process of its own.
+# Until now everything ran in here. One line changes, and the calendar is a process of its own.
 # Connect, list, call: for a calendar that is enough.
 
 # %% tags=["covers-minimal-client-slice"]

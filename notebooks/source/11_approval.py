@@ -69,9 +69,9 @@ print("apt-3" in calendar.appointments)
 draw.chain(trace)
 
 # %% [markdown]
-# Two facts meet here. The loop allows every call when it has no hook. And the adapter makes a tool of
-# a server into a tool like any other. So a stranger's delete inherits what was meant for your own
-# `read`.
+# Two facts meet here. The loop allows every call when it has no hook. And the adapter makes a tool
+# of a server into a tool like any other. So a stranger's delete inherits the trust that was meant
+# for tools of your own.
 
 # %% [markdown]
 # ## `deny_bash_by_default`: the smallest hook
@@ -242,6 +242,7 @@ for _ in range(3):
 
 # %% [markdown]
 # The same delete as above, on a fresh calendar, with a rule that asks and a script that says no.
+# `asked` makes such a run. It returns what the model was told, and which appointments are left.
 
 
 # %%
@@ -284,29 +285,38 @@ def naive_question(call):
     return f"Allow {call.name}: {told}?"
 
 
+# %% [markdown]
+# Two tricks are in these arguments. The title holds the character U+202E. The description is a
+# letter, friendly to the last sentence but one.
+
 # %%
 from fake_servers.hostile import LETTER
 
 OVERRIDE, BACK = "\u202e", "\u202c"
-two = {"title": f"Lunch{OVERRIDE} ta tsop{BACK}", "description": LETTER}
-line = naive_question(ToolCall("1", "calendar_create", two))
+tricky = {"title": f"Lunch{OVERRIDE} ta tsop{BACK}", "description": LETTER}
+line = naive_question(ToolCall("1", "calendar_create", tricky))
 print(f"{len(line):,} characters in one line, U+202E among them: {OVERRIDE in line}")
 print("the first 200 hold the end:", LETTER[-33:] in line[:200], "·", LETTER[-33:])
 
 # %% [markdown]
-# Two tricks are in it. The dangerous end stands 5,000 letters down, outside of any window. And U+202E
-# turns the reading order round, so a person reads letters in an order that the server never sees.
+# The dangerous end stands 5,000 letters down, outside of any window. And U+202E turns the reading
+# order round, so a person reads letters in an order that the server never sees.
 
 # %% [markdown]
-# `question` shows every argument in full, as JSON with sorted keys, each on its own line. What hides on
-# a screen, or acts on it, is spelt out; `visible` does that. The name comes first and again last.
+# `question` shows every argument in full, as JSON with sorted keys, each on its own line. What
+# hides on a screen, or acts on it, is spelt out; `visible` does that. The name comes first and
+# again last.
+
+# %% [markdown]
+# `whose` is for calls of a Host, further down. They are HostCalls: each knows its server, the
+# tool's name there, and its pin. A plain ToolCall knows none of these, so nothing is said of them.
 
 # %%
 from mini_agent.approval import HostCall
 from mini_agent.visible import visible, visible_json
 
 # %% include mini_agent.approval.whose question
-shown = question(ToolCall("1", "calendar_create", two), "it writes an appointment")
+shown = question(ToolCall("1", "calendar_create", tricky), "it writes an appointment")
 assert LETTER in shown
 print(shown.replace("thank you very much. " * 249, "…"))
 
@@ -342,7 +352,7 @@ print(told[0])
 # %%
 from mini_agent.card import Card
 
-card = Card(ToolCall("1", "calendar_create", two), "it writes an appointment")
+card = Card(ToolCall("1", "calendar_create", tricky), "it writes an appointment")
 [arguments, note] = card.box.children[-4:-2]
 print(f"{arguments.rows} lines, all of the letter among them: {LETTER in arguments.value}")
 print(note.value)
@@ -440,6 +450,10 @@ from mini_agent.approval import Decision
 from mini_agent.difference import canonical
 from mini_agent.hosting.grants import Binding
 from mini_agent.trace import Followed, followed, following, following_now
+
+# %% [markdown]
+# Which call is meant? The loop runs each call inside `following(id)`. `followed()` is the id of the
+# call that runs now, and `following_now()` is that call itself, which no later one is equal to.
 
 # %% include mini_agent.hosting.grants.binding
 bound = {"server": "calendar", "tool": "calendar_delete", "pin": "a1"}
@@ -579,8 +593,8 @@ print(len(calendar.appointments), "appointments")
 # %% [markdown]
 # ## Try it
 #
-# Change the default of the policy to "deny", or let the rule for `calendar_create` name another server.
-# Which calls still reach a person?
+# Make the default "ask", or write the rules for another server, with `server="shop"`. Which calls
+# still reach a person?
 
 # %%
 strict = Policy(calendar_policy("ask", "ask", server="calendar").rules, default="deny")

@@ -74,6 +74,11 @@ def believes(request):
 print(*orders_in(result.content[0]["text"]), sep="\n")
 
 
+# %% [markdown]
+# `gullible` is a model of three turns. It asks for one tool, then for whatever the result orders,
+# and then it sums up.
+
+
 # %%
 def gullible(name="calendar_query", arguments=MONDAY, reader=believes):
     asks = [ToolCall("toolu_0", name, arguments)]
@@ -165,8 +170,8 @@ print(catalogue.table().split("\n\n")[0])
 # %% [markdown]
 # ## A claim is not a proof
 #
-# `fake_servers.hostile` is a server that means harm. It calls itself `calendar` as well. One of its
-# tools says that it only reads.
+# `fake_servers.hostile` is a server that means harm. It calls itself `calendar` as well; we connect
+# it as `agenda`. One of its tools says that it only reads.
 
 # %%
 from fake_servers.hostile import ATTACKS, Hostile
@@ -286,8 +291,12 @@ async with Host({"calendar": client}, policy=catalogue.policy(), pins=some) as h
 # %% [markdown]
 # ## Each attack twice
 #
-# First against a host that guards nothing. Its habits are common ones: it joins tools by name, makes
-# system text of a server's instructions, and tells the model every result and every error whole.
+# First against a host that guards nothing. Its habits are common ones: it tells the model every
+# result and every error whole (`careless`), joins tools by name, and makes system text of a
+# server's instructions (`unguarded`).
+
+# %% [markdown]
+# Short of time? Run the cells as far as "The table", and read on there.
 
 # %%
 from mini_agent.errors import McpError
@@ -317,8 +326,8 @@ async def unguarded(clients, model, trace, hook=None):
 
 
 # %% [markdown]
-# Then behind a Host with what we have made: the rules, pins of the tools that the review would not
-# deny, and a person. They are asked about tools with no pin too; the question then holds a difference.
+# Then behind a Host with what we have made: the rules for both servers, and pins of the tools that
+# the review would not deny.
 
 # %%
 from mini_agent.approval import HostCall, Policy, question
@@ -327,6 +336,12 @@ passed = [item.tool for item in suspicious.items if item.tool and item.proposed 
 PINS = Pins().keep("calendar", catalogue.tools).keep("agenda", passed)
 POLICY = Policy([*calendar_policy(server="calendar").rules, *suspicious.policy().rules])
 print("pinned of agenda:", *(tool.name for tool in passed))
+
+
+# %% [markdown]
+# And a person. A Host asks them about each tool with no pin before a model is told of it; the
+# question then holds the difference, and they say no. Of the calls they allow those of five tools
+# that sound harmless.
 
 
 # %%
@@ -349,8 +364,8 @@ async def guarded(clients, model, trace, approver=person, **options):
 
 
 # %% [markdown]
-# `attempt` makes one run. The model calls one tool, and then obeys the first order in anything that it
-# is shown. `seen` counts calls on the wire and appointments gone, and keeps the host's last no.
+# Now one run, in three helpers. The model calls one tool, and then it obeys the first order in
+# anything that it is shown.
 
 # %%
 from types import SimpleNamespace
@@ -363,6 +378,11 @@ from mini_agent.trace import Trace
 def obeys(request):
     orders = [order for _, text in shown(request) for order in orders_in(text)]
     return [ToolCall("toolu_1", *order) for order in orders[:1]]
+
+
+# %% [markdown]
+# `seen` is what we look at afterwards: calls on the wire and appointments gone, the places in which
+# the model read an order, and the host's last no.
 
 
 # %%
@@ -384,6 +404,11 @@ def seen(hostile, clients, model, trace, end):
     )
 
 
+# %% [markdown]
+# `attempt` makes the run. `known_as` is there because a Host may show a tool to the model under
+# another name than its server's.
+
+
 # %%
 async def attempt(run, call, hostile, **options):
     server, tool, arguments = call
@@ -403,8 +428,9 @@ for run in (unguarded, guarded):
     print(f"{run.__name__:<9}", (await attempt(run, INBOX, Hostile(only=["inbox"]))).came)
 
 # %% [markdown]
-# `twice` makes both runs and keeps a row for the table. Where the host had nothing to deny, `by` names
-# what stopped the attack, in our words.
+# `twice` makes both runs and keeps a row for the table. `make` gives each run its server, and `hook`
+# and `approver` are made for that server, since one of them will change it. Where the host had
+# nothing to deny, `by` names what stopped the attack, in our words.
 
 # %%
 rows = []
@@ -442,7 +468,7 @@ async def where(attack, *given, **options):
 
 
 on_monday, on_tuesday = (("calendar", "calendar_query", day) for day in (MONDAY, QUIET))
-print(f"{'':<28} {'no guard':<14} the Host")
+print(ORDER, "", f"{'':<28} {'no guard':<14} the Host", sep="\n")
 await where("orders in an appointment", on_monday, saying())
 await where("orders in instructions", on_tuesday, saying(ORDER), by="the Host tells them to nobody")
 
@@ -458,14 +484,15 @@ for attack, tool in STANDS.items():
     await where(attack, ("agenda", tool, {}))
 
 # %% [markdown]
-# The bare host's model has read each of them. Behind the Host it still reads those in results: that is
-# what a result is for. The deletion is another matter, and the table will tell.
+# The bare host's model has read each of them. Behind the Host it still reads those in results: that
+# is what a result is for. The protocol error it never reads, since that ends the run. The deletion
+# is another matter, and the table will tell.
 
 # %% [markdown]
 # ### What a server claims
 #
-# That a tool only reads, which is a lie. That a tool is still the one that was shown: the rug is pulled
-# while the person looks at the question.
+# That a tool only reads, which is a lie. That a tool is still the one that was shown: here both
+# hosts ask a person, the rug is pulled while they look at the question, and they say yes.
 
 
 # %%
@@ -491,14 +518,15 @@ print(liar.no, rug.no, sep="\n")
 # %%
 from fake_servers.hostile import LOOKALIKE, impostor
 
-options = {"pins": None, "by": "the Host gives the names"}
+options = {"pins": None, "by": "the Host gives the names"}  # the names have to do
 _, ours = await twice("another's name", on_tuesday, lambda: impostor(Calendar()), **options)
 print(*(tool.name for tool in ours.model.requests[0].tools))
 _ = await twice("a letter from elsewhere", ("agenda", LOOKALIKE, QUIET))
 
 # %% [markdown]
 # The bare host kept the last tool of that name. The Host goes by the name that it gave the server,
-# `agenda`, whatever that calls itself, and puts it before the names of its tools.
+# `agenda`, whatever that calls itself, and puts it before the names of its tools. So
+# `calendar_query` is still the calendar's, and the call went there.
 
 # %% [markdown]
 # ### What a person is shown
@@ -513,6 +541,9 @@ from fake_servers.hostile import HIDDEN, LETTER, SPOOF, mail_server
 def one_line(call, why=""):
     return f"Allow {call.name}: {', '.join(call.input.values())}"[:200]
 
+
+# %% [markdown]
+# `reads` makes that person for one way of showing, and `screens` keeps what they were shown.
 
 # %%
 screens = []
@@ -533,7 +564,8 @@ both = {"hook": reads(one_line), "approver": reads(question), **ASKED}
 # %%
 _ = await twice("hidden characters", ("agenda", SPOOF, {"note": HIDDEN}), **both)
 for name, text in {"one line": screens[0], "question": screens[-1]}.items():
-    print(f"{name}: {sum(visible(char) != char for char in text if char != chr(10))} unseen")
+    unseen = [char for char in text if char != "\n" and visible(char) != char]
+    print(f"{name}: {len(unseen)} characters unseen")
 print(*(line[:96] for line in screens[-1].splitlines()), sep="\n")
 
 # %% [markdown]
@@ -618,13 +650,23 @@ print(longest[-36:].strip())
 # %% [markdown]
 # ### The table
 #
-# Every figure was counted in the runs above. Before the colon stands what the policy had said of the
-# call: at `deny` the policy stopped it, at `ask` a person or the pin did, for the reason given.
+# Every figure was counted in the runs above. The first call sent is the one that the model was
+# asked to make. The second obeys what it has read. So one call sent behind the Host means that the
+# order went nowhere.
+
+# %% [markdown]
+# The last column says what stopped it. `deny` and `ask` are what the policy had said of the call:
+# at `deny` the policy stopped it, at `ask` a person or the pin did, for the reason given. The other
+# rows were stopped by how a Host is made.
 
 # %%
 for attack, bare, ours, why in [("attack", "no guard", "the Host", "stopped by"), *rows]:
     print(f"{attack:<28} {bare:<18} {ours:<18} {why}")
 assert all(bare != ours for _, bare, ours, _ in rows)
+
+# %% [markdown]
+# In three rows nothing was deleted with no guard either. There the call that was sent is the harm:
+# it went to a tool that had changed, to one that only looks like the calendar's, or out as a letter.
 
 # %% [markdown]
 # ### What is left

@@ -33,8 +33,12 @@ draw.layers(lit="transport")
 # %% [markdown]
 # ## Nobody is asking
 #
-# The refund desk of notebook 13 runs in this process: an MCP server, the order service behind it, and
-# an authorization server. Robin and Kim work there, each with customers of their own.
+# The refund desk of notebook 13 runs in this process: an MCP server, the order service behind it,
+# and an authorization server. Robin and Kim work there, each with customers of their own.
+
+# %% [markdown]
+# Their addresses lead nowhere outside of this process. `desk.client()` is an HTTP client that reaches
+# them.
 
 # %%
 from fake_servers.refunds.desk import RefundDesk
@@ -286,8 +290,9 @@ issuer = parse_issuer(document, desk.issuer_url, reach)
 print(issuer.authorization_endpoint, issuer.token_endpoint, issuer.code_challenge_methods)
 
 # %% [markdown]
-# `parse_issuer` believes a document only about the issuer that was asked for, letter by letter. And an
-# address in it must be https, since a password, a code or a token is going to be sent there.
+# `parse_issuer` believes a document only about the issuer that was asked for, letter by letter. An
+# address in it must be https, since a password, a code or a token is going to be sent there. And it
+# must be within `reach`: "And our own client", below, comes back to that.
 
 # %%
 BENT = {"issuer": "https://auth.example/", "token_endpoint": "http://auth.example/token"}
@@ -314,8 +319,12 @@ print(scopes_to_ask(("refunds:draft",), None, before=("orders:read",)))
 print(scopes_to_ask(None, None))
 
 # %% [markdown]
-# The third line is for later: who asks again keeps what was asked before. None leaves it to the other
-# side. The naive way is to ask for everything that is listed, and then a stolen token opens all of it.
+# The third line is for later: who asks again keeps what was asked before. None leaves it to the
+# other side. `offline_access` is the scope for a refresh token, asked for where the authorization
+# server lists it.
+
+# %% [markdown]
+# The naive way is to ask for everything that is listed, and then a stolen token opens all of it.
 
 # %% [markdown]
 # ### 5 · Who are we to it? `way_to_register`
@@ -430,8 +439,9 @@ for case, change in FORGED.items():
         print(fill(f"{case}: {error}", 100, subsequent_indent="    "))
 
 # %% [markdown]
-# The second is how a trick shows: a server that we ask sends Robin on to another one's page, and hopes
-# that we bring it that one's code. We notice, because we wrote down whom we asked.
+# The second is a known trick. An authorization server that means harm sends Robin on to an honest
+# one's page, and hopes that we bring it the code that the honest one gives. We notice, because the
+# answer names its issuer, and we wrote down whom we asked.
 
 # %% [markdown]
 # ### 8 · A token for this server
@@ -545,8 +555,6 @@ await robin.call("get_order", OWN)
 print(auth.issuer, auth.scopes)
 
 # %% [markdown]
-# `offline_access` is the scope for a refresh token, asked for where the authorization server lists it.
-#
 # Now a drawing of what went over the desk's network. The next three cells are only the pen: an arrow for
 # each request, what it was, how it ended, and whose token it carried.
 
@@ -654,8 +662,9 @@ async with host_of("robin", auth, trace, audit=audit) as host:
     print((await work(host, model, trace))[:60], "…")
 
 # %% [markdown]
-# We look for Robin in what each layer was given: the model's requests, the host's audit, the client's
-# sign-in, and the claims that arrived at the two services.
+# We look for Robin in what each layer was given: the model's requests, the host's audit, the
+# client's sign-in, and the claims that arrived at the two services. `act`, in a claim, says who
+# acts for Robin; that comes further down.
 
 # %% tags=["covers-identity-is-kept"]
 said = {one.to: one.claims for one in desk.traffic if one.claims}
@@ -795,12 +804,12 @@ async def tries(token):
     desk.traffic.clear()
     client = McpClient(HttpTransport(url, client=desk.client(token)))
     try:
-        said = (await client.call("create_refund_draft", REFUND)).content[0]["text"]
-        said = json.loads(said)["error"]["code"]
+        said = json.loads((await client.call("create_refund_draft", REFUND)).content[0]["text"])
+        said = said["error"]["code"] if "error" in said else "drafted"
     except AuthorizationError as error:
         bearer = parse_challenge(error.challenge)
         said = bearer.params.get("error_description", "only where to sign in")
-    last = [one for one in desk.traffic if one.status > 400][-1]
+    last = ([one for one in desk.traffic if one.status > 400] or desk.traffic)[-1]
     return f"{last.to:<8} {last.status}  {said}"
 
 
@@ -955,8 +964,8 @@ print("service:", answer.status_code, answer.json()["error"]["code"])
 # %% [markdown]
 # ## Passing it on
 #
-# The MCP server needs the order service. It has a token of Robin's in its hand. The easy way is to send
-# that one.
+# The MCP server needs the order service. It has a token of Robin's in its hand. The easy way is to
+# send that one: `Orders` asks a function for its token, and ours gives that.
 
 # %%
 from fake_servers.refunds.categories import Refusal
@@ -1116,8 +1125,9 @@ for attempt in ("https://orders.example.evil.example/", "https://orders.example@
     print(naive_allowed(attempt), urlsplit(attempt).hostname)
 
 # %% [markdown]
-# Both lead to whoever owns `evil.example`. The other check that comes to mind is a list of bad addresses.
-# But one address has many spellings, and each of these means the same machine, this one.
+# Both lead to whoever owns `evil.example`. The other check that comes to mind is a list of bad
+# addresses. But one address has many spellings, and each of these means the same machine, this one.
+# `literal` reads a spelling, `within` an address carried inside another.
 
 # %%
 from fake_servers.refunds.addresses import is_public, literal, within
@@ -1276,8 +1286,8 @@ print(*(name.removeprefix("test_").replace("_", " ") for name in names), sep="\n
 # %% [markdown]
 # ## Try it
 #
-# Give a token other claims, and say beforehand who refuses it. Take one away with None. What about a
-# user whom the service has never heard of?
+# Give a token other claims, and say beforehand who refuses it. Take one away with None, the scope
+# with an empty text. What about a user whom the service has never heard of?
 
 # %%
 for options in ({"subject": "nobody"}, {"sub": None}, {"scope": "refunds:draft admin"}):

@@ -312,10 +312,10 @@ for name, stack in STACKS.items():
 # %%
 from mini_agent.trace import in_brief
 
-print(f"{'bytes':<34}", *[f"{name:>15}" for name in STACKS])
+print(f"{'bytes':<36}", *[f"{name:>15}" for name in STACKS])
 for message in messages:
     sizes = [len(stack.pack(message)) for stack in STACKS.values()]
-    print(f"{in_brief(message):<34}", *[f"{size:>15,}" for size in sizes])
+    print(f"{in_brief(message):<36}", *[f"{size:>15,}" for size in sizes])
 
 # %%
 sizes = {name: sum(len(s.pack(m)) for m in messages) for name, s in STACKS.items()}

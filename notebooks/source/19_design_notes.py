@@ -48,10 +48,10 @@ for path in sorted(example.iterdir()):
         print(path.name)
 
 # %% [markdown]
-# ## Your service
+# ## A service, in a few lines
 #
-# Ours is a mail server with three tools. Put your own in their place: name, one sentence, what it takes.
-# You need no running server. If you have one, "Now yours" below reads its list instead.
+# Ours is a mail server with three tools. Go through it once as it is; further down, "Now yours" is the
+# place for your own. Of a tool we need its name, one sentence, and what it takes. No server has to run.
 
 # %%
 from mini_agent.mcp import McpTool
@@ -104,7 +104,7 @@ print(accept(draft))
 # ## Decide
 #
 # Each tool gets a decision and a reason of its own. The reason is what a person will read on the card,
-# months from now, without you.
+# months from now, without you. `read_only` is your word, beside the tool's own, that it changes nothing.
 
 # %%
 decided = proposed.decide(
@@ -115,27 +115,36 @@ decided = decided.decide("mail_delete", "deny", why="Nobody has needed it so far
 print(decided.table().split("\n\n")[0])
 
 # %% [markdown]
-# The review also asks ten questions, as in notebook 12, and some only you can answer. An open one is no
-# disgrace: it stays in the notes, and says open.
+# The review also asks ten questions, as in notebook 12. Two it has answered from the list of tools. These
+# it cannot.
+
+# %%
+for question in decided.questions:
+    if question.is_open:
+        print(question.number, question.asks)
+
+# %% [markdown]
+# We answer two. An open one is no disgrace: it stays in the notes, and says open.
 
 # %%
 decided = decided.answer(3, "A token of the signed-in user, exchanged for one of the mail service.")
 decided = decided.answer(9, "The user's session at the mail service is ended; that takes a minute.")
-still_open = [
-    question.number for question in decided.questions if question.open and not question.answer
-]
-print("open:", still_open)
+print("still open:", [question.number for question in decided.questions if question.is_open])
 
 # %% [markdown]
 # ## Who owns each failure
 #
-# Eight failures, each with its owner and the usual answer; notebook 15 runs them all. What your service
-# does stands beside it in the notes. "We retry" is no answer for a letter that may have been sent.
+# Eight failures, each with its owner and the usual answer; notebook 15 runs them all. First we say what
+# the service is for and who runs it, which the notes need too.
 
 # %%
 notes = Notes(decided, "Letters for the support team.", "The mail team.", EXAMPLES)
 for row in notes.failures:
     print(f"{row.what} · {row.owner}\n    {row.answer}")
+
+# %% [markdown]
+# What our service does stands beside it in the notes. "We retry" is no answer for a letter that may have
+# been sent.
 
 # %%
 OURS = {
@@ -178,8 +187,8 @@ print(text[text.index("def test_a_transport_that") :])
 # %% [markdown]
 # ## What it refuses
 #
-# A check that always says yes is worth nothing. Here are five ways to fool it. First, on copies: one
-# reason for two tools, "fine" as the reason of an allow, a drawing that lost its protocol error.
+# A check that always says yes is worth nothing. Here are five ways to fool it. First three, on copies:
+# one reason for two tools, "fine" as the reason of an allow, a drawing that lost its protocol error.
 
 # %%
 import shutil
@@ -227,38 +236,59 @@ print(*draft_faults(draft), sep="\n")
 
 # %%
 print(*template_faults(draft, "notes.md"))
-folder.cleanup()
 
 # %% [markdown]
 # ## Now yours
 #
-# This cell writes into the folder `design-notes` beside this notebook. Open `notes.html` in it: one page,
-# with the drawings inside, to send to whoever has to agree.
+# Put your service in the place of the parcels.
 
 # %% tags=["nbval-skip", "skip-execution"]
-print(accept(await write(notes, "design-notes")))
+TOOLS = [
+    McpTool("parcel_find", "Say where a parcel is.", takes("number"), annotations=READS),
+    McpTool("parcel_send_back", "Send a parcel back.", takes("number")),
+]
+EXAMPLES = {"parcel_find": {"number": "P-1"}, "parcel_send_back": {"number": "P-1"}}
+yours = review_of("parcels", Catalogue(tools=TOOLS))
 
 # %% [markdown]
-# You have a server that runs? Then let the review read its own list. Name the command that starts it.
+# You have a server that runs? Then its own list is better than one typed by hand. Name the command that
+# starts it, and take what `review` returns as `yours`; `EXAMPLES` must then fit its tools.
 
 # %% tags=["nbval-skip", "skip-execution"]
+import sys
+
 from mini_agent.catalog import review
 from mini_agent.mcp import McpClient, StdioTransport
 
-async with McpClient(StdioTransport(["python", "-m", "fake_servers.calendar"])) as client:
+command = [sys.executable, "-m", "fake_servers.calendar"]
+async with McpClient(StdioTransport(command)) as client:
     print((await review(client, server="calendar")).table())
+
+# %% [markdown]
+# Say what you know, as we did: a decision for each tool, answers, a purpose, an owner, eight failures.
+# Then run the cell, read what is missing, say more, and run it again. It writes into the folder
+# `design-notes` beside this notebook.
+
+# %% tags=["nbval-skip", "skip-execution"]
+yours = yours.decide("parcel_find", "allow", why="", read_only=True)
+notes = Notes(yours, purpose="", owner="", examples=EXAMPLES)
+notes = notes.failing("server unavailable", "")
+print(accept(await write(notes, "design-notes")))
+
+# %% [markdown]
+# Open `notes.html` in that folder: one page, with the drawings inside, to send to whoever has to agree.
 
 # %% [markdown]
 # ## Try it
 #
-# Answer question 10 for your service, in one sentence that names a person. Then read your notes as that
-# person would.
+# Question 10 is "What happens when it is unavailable or compromised?". Answer it for your service, in one
+# sentence that says who is told. Then read your notes as that person would.
 
 # %%
 answered = decided.answer(
     10, "It can send letters in a user's name; the mail team is told at once."
 )
-print([q.number for q in answered.questions if q.open and not q.answer])
+print([question.number for question in answered.questions if question.is_open])
 
 # %% [markdown]
 # ## What changed

@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from pathlib import Path
 
 import pytest
@@ -151,7 +151,7 @@ async def test_a_reader_that_is_gone_ends_the_server() -> None:
         tried.set()
         raise BrokenPipeError
 
-    async def endless() -> AsyncIterator[bytes]:
+    async def endless() -> AsyncGenerator[bytes, None]:
         yield json.dumps(call("echo")).encode()
         await tried.wait()
         yield json.dumps(call("echo")).encode()

@@ -31,8 +31,8 @@ from mini_agent.errors import (
 )
 from mini_agent.mcp.client import McpClient
 from mini_agent.mcp.http import HttpTransport
-from mini_agent.mcp.messages import build_meta, build_request
-from mini_agent.mcp.replies import media_type, retry_after
+from mini_agent.mcp.messages import build_meta, build_request, decode
+from mini_agent.mcp.replies import media_type, retry_after, without_secrets
 from mini_agent.trace import Trace
 
 pytestmark = pytest.mark.timeout(20)
@@ -1049,6 +1049,53 @@ async def test_a_server_that_repeats_a_secret_does_not_get_it_into_an_error(
         await transport.send(ask())
     told = f"{raised.value!r} {raised.value.__dict__}"
     assert "s3cret-1" not in told and "[redacted]" in told
+
+
+REPEATED: dict[str, tuple[str, str]] = {
+    "a page": ("text/html", "<p>{said}</p>"),
+    "no JSON": ("application/json", "{said}"),
+    "another id": ("application/json", '{{"jsonrpc": "2.0", "id": "{said}", "result": {{}}}}'),
+    "a request": ("application/json", '{{"jsonrpc": "2.0", "id": 1, "method": "{said}"}}'),
+    "an event": ("text/event-stream", "data: {said}\n\n"),
+    "an event for another": (
+        "text/event-stream",
+        'data: {{"jsonrpc": "2.0", "id": "{said}", "result": {{}}}}\n\n',
+    ),
+    "too much": ("application/json", "{said}" + " " * 3000),
+}
+
+
+@pytest.mark.parametrize("padding", [0, 70])  # 70: the excerpt would end within the secret
+@pytest.mark.parametrize("what", REPEATED)
+async def test_neither_does_one_that_repeats_it_in_a_good_reply(what: str, padding: int) -> None:
+    content_type, body = REPEATED[what]
+
+    def handle(request: httpx.Request) -> httpx.Response:
+        said = "x" * padding + request.headers["authorization"]
+        headers = {"Content-Type": content_type}
+        return httpx.Response(200, headers=headers, text=body.format(said=said))
+
+    client = httpx.AsyncClient(transport=httpx.MockTransport(handle))
+    key = {"Authorization": "Bearer s3cret-0123456789-0123456789"}
+    transport = HttpTransport("https://a.example/mcp", client=client, headers=key, max_body=2000)
+    transport.trace = Trace()
+    with pytest.raises(MalformedMessage) as raised:
+        await transport.send(ask())
+    noted = [event.facts for event in transport.trace.events if event.what == "junk"]
+    said = f"{raised.value!r} {raised.value.__dict__} {raised.value.__context__!r} {noted}"
+    assert "s3cret" not in said and noted
+
+    await transport.close()
+
+
+def test_a_body_that_is_one_without_its_secret_is_none_all_the_same() -> None:
+    body, sent = b'{"jsonrpc": "2.0", "id": 1, "result": SECRET}', {"Authorization": "SECRET"}
+
+    def read(raw: bytes) -> Any:
+        return decode(raw.replace(b"[redacted]", b"{}"))
+
+    with pytest.raises(MalformedMessage, match="because of a secret"):
+        without_secrets(read, body, sent)
 
 
 async def test_a_repeated_secret_is_found_before_the_page_is_cut() -> None:

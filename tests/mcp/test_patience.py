@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from typing import Any
 
 import pytest
 
@@ -120,30 +121,37 @@ async def test_a_short_one_that_comes_late_does_not_wait_for_a_long_one() -> Non
         await wait_inside(Deadline(alarm, SOON))
 
 
-async def test_nothing_is_left_in_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
-    loop, timers = asyncio.get_running_loop(), []
-    call_at = loop.call_at
+class Remembers(asyncio.SelectorEventLoop):
+    """It keeps the timers that were set in it."""
 
-    def remember(*arguments: object, **more: object) -> asyncio.TimerHandle:
-        timers.append(call_at(*arguments, **more))  # type: ignore[arg-type]
-        return timers[-1]
+    timers: list[asyncio.TimerHandle]
 
-    monkeypatch.setattr(loop, "call_at", remember)
-    alarm = Alarm()
-    with Deadline(alarm, 30), Deadline(alarm, 40), Deadline(alarm, 20):
-        pass
-    assert len(timers) == 2  # one, and another since 20 is earlier than 30
-    assert all(timer.cancelled() for timer in timers)
+    def call_at(self, *given: Any, **more: Any) -> asyncio.TimerHandle:  # type: ignore[override]
+        self.timers.append(super().call_at(*given, **more))
+        return self.timers[-1]
+
+
+def test_nothing_is_left_in_the_event_loop() -> None:
+    async def three() -> None:
+        loop.timers, alarm = [], Alarm()
+        with Deadline(alarm, 30), Deadline(alarm, 40), Deadline(alarm, 20):
+            pass
+        assert len(loop.timers) == 2  # one, and another since 20 is earlier than 30
+        assert all(timer.cancelled() for timer in loop.timers)
+
+    loop = Remembers()
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        runner.run(three())
 
 
 # -- progress -------------------------------------------------------------------------------------
 
 
 async def test_progress_gives_the_full_time_again_but_not_beyond_the_longest() -> None:
-    deadline = Deadline(Alarm(), 60, longest=100)
+    deadline = Deadline(Alarm(), 60, longest=150)
     began = now()
     with deadline:
-        deadline.end -= 50  # as if 50 s had passed
+        deadline.end -= 50  # as if 50 s had passed: 100 are left
         deadline.extend()
         assert deadline.end - began == pytest.approx(60, abs=1)
         deadline._seconds = 500
@@ -152,11 +160,23 @@ async def test_progress_gives_the_full_time_again_but_not_beyond_the_longest() -
 
 
 async def test_progress_holds_the_end_off() -> None:
-    deadline = Deadline(Alarm(), 0.05, longest=10)
-    with deadline:
-        for _ in range(4):
-            await asyncio.sleep(0.03)
-            deadline.extend()
+    loop, steps, done = asyncio.get_running_loop(), iter(range(3)), asyncio.Event()
+
+    def progress() -> None:
+        deadline.extend()
+        if next(steps, None) is None:
+            done.set()
+        else:
+            just_before_the_end()
+
+    def just_before_the_end() -> None:  # also on a machine that is late with both
+        loop.call_at(deadline.end - SOON / 10, progress)
+
+    with Deadline(Alarm(), 5 * SOON, longest=10) as deadline:
+        first = deadline.end
+        just_before_the_end()
+        await done.wait()
+        assert now() > first
 
 
 async def test_progress_after_the_end_brings_nothing_back() -> None:
@@ -197,6 +217,29 @@ async def test_a_clock_that_goes_on_runs_out() -> None:
 
     with pytest.raises(RequestTimeout):
         await asks_and_waits()
+
+
+async def test_the_time_that_a_person_takes_is_not_taken_from_what_progress_may_give() -> None:
+    with Deadline(Alarm(), 0.1, longest=0.15) as deadline:
+        with clock_stopped():
+            await asyncio.sleep(0.2)
+        before = deadline.end
+        deadline.extend()
+        assert deadline.end >= before
+
+
+async def test_what_asks_a_person_while_it_leaves_still_says_how_long_was_waited() -> None:
+    async def asks_while_it_leaves() -> None:
+        with Deadline(Alarm(), SOON):
+            try:
+                await asyncio.Event().wait()
+            finally:
+                with clock_stopped():
+                    pass
+
+    with pytest.raises(RequestTimeout) as caught:
+        await asks_while_it_leaves()
+    assert caught.value.seconds == SOON
 
 
 async def test_there_need_be_no_clock_and_a_finished_one_is_left_alone() -> None:

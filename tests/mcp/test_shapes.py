@@ -69,6 +69,7 @@ def test_absent_content_is_empty(result: dict[str, Any]) -> None:
         {"content": [{"text": "no type"}]},
         {"content": [], "isError": "false"},
         {"content": [], "isError": 1},
+        {"content": [], "isError": 0},
     ],
 )
 def test_any_other_wrong_shape_is_malformed(result: dict[str, Any]) -> None:

@@ -31,6 +31,7 @@ from mini_agent.errors import (
 )
 from mini_agent.mcp.command import POSIX_NAMES, WINDOWS_NAMES, child_environment
 from mini_agent.mcp.pending import InFlight
+from mini_agent.mcp.process import LAST_SIGNAL, ServerProcess
 from mini_agent.mcp.stdio import StdioTransport, pause_after
 from mini_agent.trace import Trace, following
 
@@ -899,6 +900,30 @@ async def test_close_ends_the_process_and_its_children_in_bounded_time(
     await until(lambda: not runs(pid))
 
 
+class SlowToLetGo(ServerProcess):
+    def _signal(self, number: signal.Signals) -> bool:
+        """By the time it returns the process has ended, and the event loop has not looked yet."""
+        reached = super()._signal(number)
+        wait_until(lambda: number != LAST_SIGNAL or not runs(self._pid))
+        return reached
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals and process groups")
+async def test_how_a_server_ended_that_had_to_be_killed_is_heard(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stubborn = (
+        "import signal\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint(1, flush=True)\n"
+    )
+    up = asyncio.Event()
+    process = SlowToLetGo(lambda chunk: up.set(), lambda: None)
+    await process.start([sys.executable, "-c", stubborn + "while True: signal.pause()"], {}, None)
+    await up.wait()
+    await process.stop(grace=0.05)
+    assert process.exit_code == -signal.SIGKILL
+    assert not caplog.records
+
+
 @pytest.mark.must("C36")
 async def test_a_server_has_time_to_end_well(server: Server, tmp_path: Path) -> None:
     script = """
@@ -1019,6 +1044,8 @@ def test_another_event_loop_is_told_so_at_once_and_its_close_ends_the_process(
     asyncio.run(transport.close())
     wait_until(lambda: not runs(pid))
     asyncio.run(transport.close())
+    with contextlib.suppress(ChildProcessError):  # since 3.12 it is the closed loop's to reap
+        os.waitpid(pid, 0)
 
 
 def test_close_from_another_loop_while_a_server_is_being_ended_waits_for_nothing(
