@@ -49,7 +49,7 @@ DEFAULTS: dict[str, Any] = {
     "session": None,
 }  # not argparse's, so that an option may stand before the command and after it
 
-LEAKY = re.compile(r"[^\s'\"]*:[^\s'\"]*[@?][^\s'\"]*")
+LEAKY = re.compile(r"[^\s'\"]*:[^\s'\"]*[@?][^\s'\"]*|\w+=[^\s'\"]+")
 Command: TypeAlias = Callable[[argparse.Namespace], Coroutine[Any, Any, int]]
 
 

@@ -313,6 +313,8 @@ def test_debug_adds_the_traceback() -> None:
         (["--server", " ", "tools"], "--server"),
         (["--server", "'unclosed", "tools"], "--server"),
         (["--server", "''", "tools"], "--server: command is empty"),
+        (["--server", "'https://example.com/mcp'", "tools"], "no quotes of its own"),
+        (["--server", "KEY=hunter2 npx server", "tools"], "env NAME=VALUE PROGRAM"),
         (["--server", "http://example.com/mcp", "tools"], "https"),
         (["--server", CALENDAR, "call", "nope"], "calendar_query"),
         (["--server", CALENDAR, "call", "calendar_query", "{date:"], "JSON"),
@@ -404,6 +406,10 @@ def test_a_model_that_cannot_be_reached_is_one_line() -> None:
         " HTTPS:/user:{}@127.0.0.1",
         "user:{}@127.0.0.1/mcp",
         "https://user:{}@[127.0.0.1",
+        "'https://user:{}@127.0.0.1'",
+        "\"'https://user:{}@127.0.0.1'\"",
+        "//user:{}@127.0.0.1",
+        "API_KEY={} nope-xyz",
     ],
 )
 @pytest.mark.parametrize("secret", ["hunter2", "hun/ter2"])

@@ -116,6 +116,14 @@ def test_two_names_that_differ_only_in_a_secret_stay_two() -> None:
     assert sorted(Redactor().value(value).values()) == ["and this", "harmless"]
 
 
+def test_many_names_that_differ_only_in_a_secret_take_time_in_proportion() -> None:
+    value = {f"https://h/?{number}": number for number in range(20_000)}
+    value["https://h/ (2)"] = 20_000
+    began = time.process_time()
+    assert list(Redactor().value(value).values()) == list(range(20_001))
+    assert time.process_time() - began < 5  # measured: 0.1; it was 2.6 for 4,000 of them
+
+
 def test_the_value_given_is_not_changed() -> None:
     value = {"day": {"password": "x"}}
     Redactor().value(value)

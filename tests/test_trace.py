@@ -11,6 +11,21 @@ import pytest
 from mini_agent.trace import LONGEST_TEXT, Trace, following
 
 
+def test_a_fact_that_cannot_be_compared_is_shown_all_the_same() -> None:
+    class Array:
+        def __eq__(self, other: object) -> bool:
+            raise ValueError("the truth value of an array is ambiguous")
+
+        __hash__ = None  # type: ignore[assignment]
+
+        def __str__(self) -> str:
+            return "array([1, 2])"
+
+    trace = Trace()
+    trace.add("host", "scores", of=Array(), nothing="", none=None, zero=0)
+    assert trace.table() == 'host  scores  of="array([1, 2])" zero=0'
+
+
 def test_events_inside_a_call_carry_its_id() -> None:
     trace = Trace()
     trace.add("loop", "prompt")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -168,6 +169,19 @@ def test_two_that_note_something_at_once_lose_nothing(work: Path) -> None:
     assert [kernel.wait(30) for kernel in kernels] == [0, 0]
     assert store.read(store.progress_file()).passed == {name for names in ids for name in names}
     assert [path.name for path in work.iterdir()] == ["progress.json"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there the folder is not locked")
+def test_a_folder_that_another_keeps_locked_holds_no_check_up(work: Path, right: Any) -> None:
+    import fcntl
+
+    work.mkdir(parents=True)
+    handle = os.open(work, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        assert check(ID, right).passed and kept()["passed"] == [ID]
+    finally:
+        os.close(handle)
 
 
 def test_nothing_half_written_is_left(work: Path, right: Any) -> None:

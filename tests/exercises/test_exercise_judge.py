@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import re
 import signal
 import sys
@@ -150,6 +151,25 @@ def test_what_is_shown_is_visible_short_and_without_addresses() -> None:
     assert judge(toy(), lambda x: "\x1b[2J").findings[0].came == r"'\x1b[2J'"
     assert len(judge(toy(), lambda x: "x" * 10_000).findings[0].came) < 400
     assert "0x" not in judge(toy(), lambda x: object()).findings[0].came
+
+
+def test_a_value_with_a_huge_repr_is_shown_as_short_and_at_once() -> None:
+    huge = "\x1b" * 20_000_000
+    began = time.process_time()
+    came = judge(toy(), lambda x: huge).findings[0].came
+    assert came.startswith(r"'\x1b\x1b") and came.endswith(r"\x1b'") and len(came) < 400
+    assert time.process_time() - began < 3  # measured: 0.2; it was 20 to make all of it visible
+
+
+def test_an_exception_that_cannot_be_looked_at_is_an_answer() -> None:
+    class Masked(Exception):
+        def __getattribute__(self, name: str) -> object:
+            raise LookupError(name)
+
+    came = set()
+    with contextlib.suppress(LookupError):  # pytest could not show it either
+        came = {finding.came for finding in judge(toy(), raises(Masked())).findings}
+    assert came == {"an exception that cannot be looked at"}
 
 
 # -- loops without end ----------------------------------------------------------------------------

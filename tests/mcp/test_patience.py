@@ -144,6 +144,21 @@ def test_nothing_is_left_in_the_event_loop() -> None:
         runner.run(three())
 
 
+def test_what_a_loop_left_behind_does_not_keep_the_alarm_of_the_next_from_ringing() -> None:
+    alarm = Alarm()
+
+    async def is_left() -> None:
+        Deadline(alarm, SOON).__enter__()  # as when the loop is stopped and closed amid a call
+
+    async def waits() -> None:
+        async with asyncio.timeout(10):
+            await wait_inside(Deadline(alarm, 2 * SOON))
+
+    asyncio.run(is_left())
+    with pytest.raises(RequestTimeout):
+        asyncio.run(waits())
+
+
 # -- progress -------------------------------------------------------------------------------------
 
 
