@@ -48,6 +48,8 @@ class McpClient:
     extends it, to ``max_timeout`` at most. ``on_input_required`` answers a server that asks for
     more; ``capabilities`` are declared on every request, by default what that handler makes true.
     ``clock`` (seconds) says how old a kept reply is.
+
+    Raises: ValueError for a timeout that is not above 0; TypeError for an async callback.
     """
 
     relists = True
@@ -89,6 +91,7 @@ class McpClient:
             on_notification=self._heard,
             trace=trace,
         )
+        self._exchange.limit(None)  # a timeout of no seconds is told here, not at the first request
         self._listening = Listening(self._exchange, self._cache.clear)
 
     @property

@@ -92,7 +92,7 @@ class Conversation:
     async def _write(self, message: JsonObject, line: bytes) -> bool:
         """One write a message, so that no other can come between its halves."""
         await self.process.room()
-        written = self.process.write(line)
+        written = self.process.write(line, alone=self._in_flight.one)
         if written:
             self._transport.note("sent", message=message)
         return written

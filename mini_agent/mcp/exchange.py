@@ -215,5 +215,6 @@ def _shielded(tell: Hear, message: JsonObject) -> None:
     try:
         tell(message)
     except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001 - not our function
-        context = {"message": f"a callback failed on {message.get('method')}", "exception": error}
+        text = f"a callback failed on {message.get('method', 'progress')}"
+        context = {"message": text, "exception": error}
         asyncio.get_running_loop().call_exception_handler(context)

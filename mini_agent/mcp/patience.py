@@ -25,7 +25,7 @@ innermost: contextvars.ContextVar[Deadline | None] = contextvars.ContextVar(
 class Alarm:
     """One timer for all deadlines of a client, set to the earliest: one for each would cost more.
 
-    It is set only while somebody waits, so nothing is left over in the event loop.
+    It stays set when nobody waits any more, for whoever comes next. At most it rings for nobody.
     """
 
     def __init__(self) -> None:
@@ -49,9 +49,6 @@ class Alarm:
     def forget(self, deadline: Deadline) -> None:
         """Nobody waits for it any more."""
         self._watched.discard(deadline)
-        if not self._watched and self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
 
     def set(self, end: float) -> None:
         """Ring at ``end`` at the latest, in seconds of the event loop's clock."""
@@ -108,7 +105,8 @@ class Deadline:
     ) -> None:
         """Raises: RequestTimeout, when it was this deadline that cancelled."""
         self._alarm.forget(self)
-        innermost.reset(self._before)
+        with contextlib.suppress(ValueError):  # thrown away unfinished, and collected elsewhere
+            innermost.reset(self._before)
         ours = self._expired and self._task.uncancel() <= self._cancels
         if ours and kind is asyncio.CancelledError:
             waited = round(self.end - self._began, 3)

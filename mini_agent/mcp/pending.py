@@ -34,6 +34,11 @@ class InFlight:
         """True after ``fail_all``."""
         return self._make_error is not None
 
+    @property
+    def one(self) -> bool:
+        """True while a single request waits."""
+        return len(self._waiting) == 1
+
     def add(self, request_id: RequestId) -> asyncio.Future[JsonObject]:
         """The future of that request's answer.
 

@@ -369,7 +369,7 @@ from mini_agent.errors import MalformedMessage, McpError, TransportClosed
 from mini_agent.mcp.messages import is_request_id
 from mini_agent.types import JsonObject
 
-# %% include mini_agent.mcp.pending.RequestId MakeError InFlight(__init__, over)
+# %% include mini_agent.mcp.pending.RequestId MakeError InFlight(__init__, over, one)
 
 # %% include mini_agent.mcp.pending.InFlight.add
 in_flight = InFlight()
@@ -636,7 +636,8 @@ print(*inspect.signature(Conversation).parameters, sep=", ")
 
 # %% [markdown]
 # `room` and `write` are ServerProcess's. The one waits while the pipe is full. The other takes the
-# line whole, so that no other can come between its halves, and says False when the pipe is closed.
+# line whole, so that no other can come between its halves, and says False when the pipe is closed. It
+# joins what is written in one turn of the event loop, unless a request is `alone`.
 
 # %% include mini_agent.mcp.conversation.Conversation._write
 

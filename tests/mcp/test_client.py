@@ -768,3 +768,21 @@ async def test_a_timeout_that_is_not_our_deadline_is_passed_on_as_it_is() -> Non
     with pytest.raises(TimeoutError) as caught:
         await McpClient(FakeTransport([theirs])).call("x")
     assert caught.value is theirs
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_a_client_with_no_time_at_all_is_refused_when_it_is_made(seconds: float) -> None:
+    with pytest.raises(ValueError, match="timeout must be above 0"):
+        McpClient(FakeTransport([]), timeout=seconds)
+
+
+async def test_a_failing_on_progress_is_reported_as_that() -> None:
+    problems: list[str] = []
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: problems.append(context["message"]))
+    params = {"progressToken": 1, "progress": 1}
+    told = {"method": "notifications/progress", "params": params}
+    answer = {"result": {"resultType": "complete", "content": []}}
+    client = McpClient(FakeTransport([[told, answer]]))
+    await client.call("add", on_progress=lambda params: params["no such key"])
+    assert problems == ["a callback failed on progress"]

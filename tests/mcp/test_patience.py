@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import math
 from typing import Any
 
@@ -131,17 +132,21 @@ class Remembers(asyncio.SelectorEventLoop):
         return self.timers[-1]
 
 
-def test_nothing_is_left_in_the_event_loop() -> None:
-    async def three() -> None:
+def test_many_requests_take_one_timer_which_rings_for_nobody_once() -> None:
+    async def many() -> None:
         loop.timers, alarm = [], Alarm()
-        with Deadline(alarm, 30), Deadline(alarm, 40), Deadline(alarm, 20):
+        with Deadline(alarm, 30), Deadline(alarm, 40), Deadline(alarm, SOON):
             pass
-        assert len(loop.timers) == 2  # one, and another since 20 is earlier than 30
-        assert all(timer.cancelled() for timer in loop.timers)
+        for _ in range(10):
+            with Deadline(alarm, 30):
+                pass
+        assert [timer.cancelled() for timer in loop.timers] == [True, False]  # 30, then SOON
+        await asyncio.sleep(3 * SOON)
+        assert alarm._timer is None and len(loop.timers) == 3  # the third is sleep's
 
     loop = Remembers()
     with asyncio.Runner(loop_factory=lambda: loop) as runner:
-        runner.run(three())
+        runner.run(many())
 
 
 def test_what_a_loop_left_behind_does_not_keep_the_alarm_of_the_next_from_ringing() -> None:
@@ -157,6 +162,23 @@ def test_what_a_loop_left_behind_does_not_keep_the_alarm_of_the_next_from_ringin
     asyncio.run(is_left())
     with pytest.raises(RequestTimeout):
         asyncio.run(waits())
+
+
+async def test_one_that_is_thrown_away_unfinished_raises_nothing() -> None:
+    async def never() -> None:
+        await asyncio.get_running_loop().create_future()
+
+    async def waits(deadline: Deadline) -> None:
+        with deadline:
+            await never()
+
+    def begin() -> Any:
+        waiting = waits(Deadline(Alarm(), 30))
+        waiting.send(None)
+        return waiting
+
+    waiting = contextvars.copy_context().run(begin)
+    waiting.close()  # as the collector does, in the context of whoever runs then
 
 
 # -- progress -------------------------------------------------------------------------------------
@@ -267,9 +289,10 @@ async def test_there_need_be_no_clock_and_a_finished_one_is_left_alone() -> None
         with clock_stopped():
             pass
 
-    with Deadline(alarm, 10):
+    with Deadline(alarm, 10) as deadline:
         task = asyncio.create_task(outlives())
         await asyncio.sleep(0)
+    end = deadline.end
     late.set()
     await task
-    assert alarm._timer is None
+    assert deadline.end == end
