@@ -195,4 +195,4 @@ print(mine.text)
 # 1. In the ten lines, leave out `before_tool_call`. What is booked, and who was asked?
 # 2. Change `create="ask"` to `create="deny"`. Who says no now, and does a card appear?
 #
-# Next: **01, Why not just call that API?** With one afternoon, go 02, 03, 06, 07, 09, 10, 11, 12, 19.
+# Next: **01, Why not just call that API?** With one day, go 02, 03, 06, 07, 09, 10, 11, 12, 19.

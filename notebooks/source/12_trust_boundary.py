@@ -918,4 +918,4 @@ print(*[new for old, new in zip(before, after, strict=True) if old != new], sep=
 # - **12.4** Mend it: a log that is written when all is over (demanding, 30 minutes)
 #
 # Next: **13, How does a real service stand behind MCP?** So far somebody else wrote the server. Now we
-# do. With one afternoon, go to 19.
+# do. With one day, go to 19.
