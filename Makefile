@@ -38,6 +38,7 @@ exercises: $(READY) ## your own copies of the exercises, in work/exercises
 test: $(READY) ## run everything: ruff, mypy, pytest, nbval on each notebook
 	@start=$$(date +%s); \
 	$(CHECK) && \
+	export PYTHONPATH='$(CURDIR)/tests/startup' && \
 	$(PY) -m pytest -n 2 --dist loadgroup && \
 	echo "pytest $(NBVAL) notebooks/ exercises/" && \
 	$(PY) -m pytest $(NBVAL) notebooks/ exercises/ && \

@@ -108,9 +108,12 @@ def runs(pid: int) -> bool:
         return False
 
 
-def full(transport: StdioTransport) -> bool:
-    """True while the pipe to the server takes no more."""
-    return transport._talk is not None and not transport._talk.process._room.is_set()
+def full(transport: StdioTransport, requests: int = 1) -> bool:
+    """True while the pipe to the server takes no more, and so many requests have come to it."""
+    talk = transport._talk
+    if talk is None or talk.process._room.is_set():
+        return False
+    return len(talk._in_flight._waiting) == requests
 
 
 @contextlib.asynccontextmanager
@@ -531,7 +534,7 @@ async def test_who_waits_for_room_in_the_pipe_fails_with_the_others(
     async with closing(transport):
         texts = ("", "x" * 2**20, "waits for room")
         sends = [asyncio.create_task(transport.send(ask(n, text=t))) for n, t in enumerate(texts)]
-        await until(lambda: full(transport))
+        await until(lambda: full(transport, 3))
         (tmp_path / "go").touch()
         async with asyncio.timeout(1):
             errors = await asyncio.gather(*sends, return_exceptions=True)
@@ -818,7 +821,7 @@ async def test_cancelling_in_the_moment_of_a_failure_prints_nothing(server: Serv
     asyncio.get_running_loop().set_exception_handler(lambda _, context: noticed.append(context))
     async with closing(server("read(); for_ever()", grace=0.1)) as transport:
         sends = [asyncio.create_task(transport.send(ask(n, text="x" * 2**20))) for n in range(3)]
-        await until(lambda: full(transport))
+        await until(lambda: full(transport, 3))
         transport._talk.give_up(lambda: TransportClosed("gone"))
         sends[2].cancel()  # while it waits for room, with its future failed already
         with pytest.raises(asyncio.CancelledError):

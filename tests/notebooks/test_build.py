@@ -120,45 +120,46 @@ def test_a_cell_that_should_fail_and_does_not_is_named(tmp_path: Path) -> None:
     assert message == "cell 99-001 is tagged raises-exception and raised nothing"
 
 
-def test_a_child_process_left_running_is_named(tmp_path: Path) -> None:
-    start = "\nimport subprocess as s, sys\nchild = s.Popen([sys.executable, '-ic', ''], stdin=-1)"
-    assert "left running at the end: process" in failure(source(tmp_path, start))
-    assert "99-002" in build(source(tmp_path, start, "\nchild.communicate()"))
+SLEEPER = """
+import subprocess
+child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+print(child.pid, file=open({!r}, "w"), flush=True)"""
+LEAVING = """
+import asyncio, os, socket
+server = socket.create_server(("127.0.0.1", 0))
+os.chdir({!r})
+local = socket.socket(socket.AF_UNIX)
+local.bind(f"{{os.getpid()}}.sock")
+local.listen()
+task = asyncio.create_task(asyncio.sleep(600))"""
+CLOSING = """
+child.kill(); child.wait(); server.close(); local.close()
+assert task.cancel()"""
 
 
-def test_a_listening_socket_left_open_is_named(tmp_path: Path) -> None:
-    start = "\nimport socket\nserver = socket.create_server(('127.0.0.1', 0))"
-    assert "left running at the end: a socket on port" in failure(source(tmp_path, start))
-    assert "99-002" in build(source(tmp_path, start, "\nserver.close()"))
+def ended(pid_file: Path) -> bool:
+    """The process whose id the file holds runs no more."""
+    pid = int(pid_file.read_text())
+    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
-def test_a_child_in_a_session_of_its_own_is_named_and_killed(tmp_path: Path) -> None:
-    start = "\nimport subprocess as s\ns.Popen(['sleep', '600'], start_new_session=True).pid"
-    shown = "\nopen({!r}, 'w').write(str(_))".format(str(tmp_path / "pid"))
-    assert "left running at the end: process" in failure(source(tmp_path, start, shown))
-    pid = int((tmp_path / "pid").read_text())
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+def test_whatever_is_left_running_is_named_and_ended(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    left = (SLEEPER.format(str(pid_file)), LEAVING.format(str(tmp_path)))
+    said = failure(source(tmp_path, *left))
+    assert "left running at the end: a socket on port" in said
+    for what in ("a unix socket at", "an asyncio task of sleep", "process sleep 600"):
+        assert f", {what}" in said
+    assert ended(pid_file)
+    assert "99-003" in build(source(tmp_path, *left, CLOSING))
 
 
-def test_a_child_of_a_notebook_that_fails_is_killed_as_well(tmp_path: Path) -> None:
-    start = "\nimport subprocess as s\ns.Popen(['sleep', '600'], start_new_session=True).pid"
-    shown = "\nopen({!r}, 'w').write(str(_)); 1 / 0".format(str(tmp_path / "pid"))
-    assert "ZeroDivisionError" in failure(source(tmp_path, start, shown))
-    pid = int((tmp_path / "pid").read_text())
-    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-
-
-def test_a_unix_socket_left_open_is_named(tmp_path: Path) -> None:
-    start = f"\nimport os, socket\ns = socket.socket(1)\nos.chdir({str(tmp_path)!r})"
-    start += "\ns.bind(f's{os.getpid()}'); s.listen()"
-    assert "left running at the end: a unix socket at" in failure(source(tmp_path, start))
-    assert "99-002" in build(source(tmp_path, start, "\ns.close()"))
-
-
-def test_an_asyncio_task_left_running_is_named(tmp_path: Path) -> None:
-    start = "\nimport asyncio\ntask = asyncio.create_task(asyncio.sleep(600))"
-    assert "left running at the end: an asyncio task of sleep" in failure(source(tmp_path, start))
-    assert "99-002" in build(source(tmp_path, start, "\nassert task.cancel()"))
+def test_a_child_of_a_notebook_that_fails_is_ended_as_well(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    assert "ZeroDivisionError" in failure(
+        source(tmp_path, SLEEPER.format(str(pid_file)), "\n1 / 0")
+    )
+    assert ended(pid_file)
 
 
 def test_the_sample_uses_what_it_claims_to() -> None:
