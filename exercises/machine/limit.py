@@ -40,11 +40,11 @@ def in_time(function: Callable[[], T], seconds: float) -> T:
     Raises: OutOfTime when it took longer; whatever the function raises.
     """
     worker = _Worker(function)
-    worker.start()
     try:
+        worker.start()
         worker.join(seconds)
         late = worker.is_alive()
-    finally:  # also when the person at the notebook interrupts the wait
+    finally:  # also when the person at the notebook interrupts the start or the wait
         worker.stop()
     return worker.outcome(late)
 

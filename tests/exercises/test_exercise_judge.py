@@ -129,6 +129,7 @@ def test_an_exception_with_a_when_of_its_own_is_an_answer() -> None:
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="no signals to a thread here")
 def test_who_stops_the_cell_stops_the_check_and_not_one_part_of_it() -> None:
     main, began, ran = threading.get_ident(), time.monotonic(), []
+    threads = threading.active_count()
 
     def f(x: object) -> None:
         ran.append(x)
@@ -138,6 +139,7 @@ def test_who_stops_the_cell_stops_the_check_and_not_one_part_of_it() -> None:
     with pytest.raises(KeyboardInterrupt):
         judge(toy(), f)
     assert ran == [1] and time.monotonic() - began < 4
+    assert threading.active_count() == threads
 
 
 def test_recursion_without_end_is_an_answer() -> None:
