@@ -22,7 +22,7 @@ from mini_agent.errors import (
 from mini_agent.mcp.cache import Cache
 from mini_agent.mcp.changes import listen_filter
 from mini_agent.mcp.contents import parse_contents, parse_prompt, prompt_arguments
-from mini_agent.mcp.exchange import Exchange, Hear, choose_version, sync_only
+from mini_agent.mcp.exchange import Context, Exchange, Hear, choose_version, sync_only
 from mini_agent.mcp.headers import mirror_fault, mirrored_headers
 from mini_agent.mcp.listening import Listening
 from mini_agent.mcp.paging import every_page
@@ -134,7 +134,7 @@ class McpClient:
         return await self.list_tools(refresh=True)
 
     async def _discover(self) -> None:
-        with self._exchange.context("server/discover"):
+        with Context(self._exchange, "server/discover"):
             try:
                 found = parse_discovery(await self._exchange.request("server/discover"))
             except (JsonRpcError, TransportClosed, RequestTimeout) as error:
@@ -203,11 +203,13 @@ class McpClient:
         Raises: McpError; ValueError for arguments that JSON or a mirrored header cannot carry.
         """
         params = {"name": name, "arguments": arguments or {}}
-        more = {"inputResponses": input_responses, "requestState": request_state}
-        with self._exchange.context("tools/call", name):
-            result = await self._complete(
-                "tools/call", params, more, timeout=timeout, on_progress=on_progress
-            )
+        given: JsonObject = {}
+        if input_responses is not None:
+            given["inputResponses"] = input_responses
+        if request_state is not None:
+            given["requestState"] = request_state
+        with Context(self._exchange, "tools/call", name):
+            result = await self._complete("tools/call", params, given, timeout, on_progress)
             if result.get("content") is None:
                 self._exchange.note("note", text="the result has no content: read as empty")
             return parse_call_result(result, self.tool(name))
@@ -230,8 +232,8 @@ class McpClient:
         """
         contents = self._cache.get("resources/read", uri)
         if contents is None:
-            with self._exchange.context("resources/read"):
-                result = await self._complete("resources/read", {"uri": uri}, {}, timeout=timeout)
+            with Context(self._exchange, "resources/read"):
+                result = await self._complete("resources/read", {"uri": uri}, {}, timeout)
                 contents = parse_contents(result)
             self._cache.keep("resources/read", uri, contents, ttl_seconds(result))
         return list(contents)
@@ -248,8 +250,8 @@ class McpClient:
         Raises: McpError; TypeError for an argument that is no string.
         """
         params = {"name": name, "arguments": prompt_arguments(arguments)}
-        with self._exchange.context("prompts/get", name):
-            return parse_prompt(await self._complete("prompts/get", params, {}, timeout=timeout))
+        with Context(self._exchange, "prompts/get", name):
+            return parse_prompt(await self._complete("prompts/get", params, {}, timeout))
 
     # -- changes ----------------------------------------------------------------------------------
 
@@ -280,50 +282,54 @@ class McpClient:
             return []
         items = None if refresh else self._cache.get(method)
         if items is None:
-            with self._exchange.context(method):
+            with Context(self._exchange, method):
                 ask = functools.partial(self._exchange.request, method)
                 items, seconds = await every_page(ask, key)
             self._cache.keep(method, "", items, seconds)
         return list(items)
 
     async def _complete(
-        self, method: str, params: JsonObject, more: JsonObject, **options: Any
+        self,
+        method: str,
+        params: JsonObject,
+        given: JsonObject,
+        timeout: float | None,
+        on_progress: Hear | None = None,
     ) -> JsonObject:
-        """A request that the server may answer with "not yet" (basic/patterns/mrtr)."""
-        given = {key: value for key, value in more.items() if value is not None}
-        ask = functools.partial(self._ask, method, params, options, given)
-        longest = self._exchange.max_timeout
-        seconds = self._exchange.limit(options["timeout"])
-        if options.get("on_progress"):  # which may move each request's deadline that far
+        """A request that the server may answer with "not yet" (basic/patterns/mrtr).
+
+        ``given`` is what the first round adds to ``params``.
+        """
+
+        async def ask(extra: JsonObject) -> JsonObject:
+            if extra is not given and self.before_round is not None:
+                await self.before_round()
+            return await self._ask(method, {**params, **extra}, timeout, on_progress)
+
+        seconds, longest = self._exchange.limit(timeout), self._exchange.max_timeout
+        if on_progress is not None:  # which may move each request's deadline that far
             seconds = max(seconds, longest)
         return await until_complete(
             ask, self._on_input_required, given, seconds=seconds, longest=longest
         )
 
     async def _ask(
-        self,
-        method: str,
-        params: JsonObject,
-        options: JsonObject,
-        first: JsonObject,
-        extra: JsonObject,
+        self, method: str, params: JsonObject, timeout: float | None, on_progress: Hear | None
     ) -> JsonObject:
-        """One round; ``extra`` is what it adds, and ``first`` itself in the first of them."""
-        if extra is not first and self.before_round is not None:
-            await self.before_round()
-        full = {**params, **extra}
-        try:
-            return await self._exchange.request(
-                method, full, envelope=self._envelope(method, full), **options
-            )
-        except HeaderMismatch:
-            # Refused before acting: our catalogue is stale (streamable-http#client-behavior).
-            if not self.relists:
-                raise
+        """One round; once more with a fresh catalogue where the headers did not fit the tool."""
+        again = False
+        while True:
+            headers = self._envelope(method, params)
+            try:
+                return await self._exchange.request(
+                    method, params, timeout=timeout, on_progress=on_progress, envelope=headers
+                )
+            except HeaderMismatch:
+                # Refused before acting: our list is stale (streamable-http#client-behavior).
+                if again or not self.relists:
+                    raise
+                again = True
             await self.list_tools(refresh=True)
-            return await self._exchange.request(
-                method, full, envelope=self._envelope(method, full), **options
-            )
 
     def _envelope(self, method: str, params: JsonObject) -> Mapping[str, str]:
         if method != "tools/call" or not self.transport.mirrors_envelope:

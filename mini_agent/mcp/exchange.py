@@ -125,8 +125,9 @@ class Exchange:
             progress_token=None if on_progress is None else request_id,
         )
         message = build_request(request_id, method, params, meta=meta)
-        tool = params.get("name", "") if params and method == "tools/call" else ""
-        self.note("request", server=self.server, method=method, id=request_id, tool=tool)
+        if self.trace is not None:
+            tool = params.get("name", "") if params and method == "tools/call" else ""
+            self.note("request", server=self.server, method=method, id=request_id, tool=tool)
         deadline = Deadline(self._alarm, seconds, longest=self.max_timeout)
         if on_progress is not None:
             self._waiting[request_id] = Waiting(on_progress, deadline)
@@ -164,10 +165,6 @@ class Exchange:
             waiting.deadline.extend()
             _shielded(waiting.on_progress, params)
 
-    def context(self, method: str, tool: str = "") -> Context:
-        """Any McpError that passes learns which server, method and tool it was about."""
-        return Context(self, method, tool)
-
     def note(self, what: str, **facts: Any) -> None:
         """Add to the trace, if there is one."""
         if self.trace is not None:
@@ -175,9 +172,9 @@ class Exchange:
 
 
 class Context:
-    """``with exchange.context("tools/call", "add"):`` what that gives."""
+    """``with Context(exchange, "tools/call", "add"):`` an McpError that passes learns all three."""
 
-    def __init__(self, exchange: Exchange, method: str, tool: str) -> None:
+    def __init__(self, exchange: Exchange, method: str, tool: str = "") -> None:
         self._exchange, self._method, self._tool = exchange, method, tool
 
     def __enter__(self) -> None:

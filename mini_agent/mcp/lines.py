@@ -34,7 +34,10 @@ class LineSplitter:
         found: list[bytes | TooLong] = []
         *ended, rest = chunk.split(b"\n")
         for piece in ended:
-            self._end(piece, found)
+            if self._rest or self._dropping or len(piece) > self._limit:
+                piece = self._joined(piece, found)
+            if line := piece.strip():
+                found.append(line)
         self._keep(rest, found)
         return found
 
@@ -43,15 +46,13 @@ class LineSplitter:
         """The start of a line whose end has not come, at most 80 bytes of it."""
         return bytes(self._rest[:SHOWN])
 
-    def _end(self, piece: bytes, found: list[bytes | TooLong]) -> None:
-        if self._rest or self._dropping or len(piece) > self._limit:
-            self._keep(piece, found)
-            piece = bytes(self._rest)  # the only copy of a line that came in pieces
-            self._rest = bytearray()
-            self._dropping = False
-        line = piece.strip()
-        if line:
-            found.append(line)
+    def _joined(self, piece: bytes, found: list[bytes | TooLong]) -> bytes:
+        """The line that ``piece`` ends, b"" where it was too long."""
+        self._keep(piece, found)
+        line = bytes(self._rest)  # the only copy of a line that came in pieces
+        self._rest = bytearray()
+        self._dropping = False
+        return line
 
     def _keep(self, piece: bytes, found: list[bytes | TooLong]) -> None:
         if self._dropping:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from weakref import WeakSet
 
 from mini_agent.mcp.changes import subscription_id
-from mini_agent.mcp.exchange import Exchange, Hear
+from mini_agent.mcp.exchange import Context, Exchange, Hear
 from mini_agent.mcp.subscriptions import Subscription
 from mini_agent.types import JsonObject
 
@@ -37,7 +37,7 @@ class Listening:
             wanted,
             timeout=self._exchange.timeout,
             forget=self._forget,
-            context=functools.partial(self._exchange.context, METHOD),
+            context=functools.partial(Context, self._exchange, METHOD),
         )
         self._all.add(made)
         return made

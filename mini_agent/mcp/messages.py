@@ -124,7 +124,7 @@ def check_message(value: Any) -> JsonObject:
 
 def is_request_id(value: Any) -> bool:
     """True for a string, an integer, or None (an error to a request that could not be read)."""
-    return value is None or (isinstance(value, int | str) and not isinstance(value, bool))
+    return value is None or (isinstance(value, (int, str)) and not isinstance(value, bool))
 
 
 def kind(message: JsonObject) -> Literal["response", "request", "notification"]:

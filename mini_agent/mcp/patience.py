@@ -11,7 +11,6 @@ import contextlib
 import contextvars
 import math
 from collections.abc import Iterator
-from types import TracebackType
 from typing import Self
 
 from mini_agent.errors import RequestTimeout
@@ -35,9 +34,8 @@ class Alarm:
 
     def watch(self, deadline: Deadline) -> None:
         """From now on ``deadline`` is told when its time has come."""
-        loop = asyncio.get_running_loop()
-        if loop is not self._loop:  # what an older one was stopped amid never rings, nor is heard
-            self._loop, self._timer = loop, None
+        if deadline.loop is not self._loop:  # what an older one was amid never rings, nor is heard
+            self._loop, self._timer = deadline.loop, None
             self._watched.clear()
         self._watched.add(deadline)
         self.set(deadline.end)
@@ -78,18 +76,17 @@ class Deadline:
     """
 
     def __init__(self, alarm: Alarm, seconds: float, *, longest: float = 0.0) -> None:
-        loop = asyncio.get_running_loop()
+        self.loop = asyncio.get_running_loop()
         self._alarm = alarm
         self._seconds = seconds
-        self._clock = loop.time
-        self._began = loop.time()
+        self._began = self.loop.time()
         self._more = max(longest - seconds, 0.0)  # seconds by which progress may still move the end
         self._expired = False
         self.end = self._began + seconds  # of the event loop's clock; inf while it is stopped
 
     def __enter__(self) -> Self:
         """From now on this task can be cancelled."""
-        task = asyncio.current_task()
+        task = asyncio.current_task(self.loop)
         if task is None:
             raise RuntimeError("a deadline needs a task that it can cancel")
         self._task, self._cancels = task, task.cancelling()
@@ -97,16 +94,13 @@ class Deadline:
         self._alarm.watch(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         """Raises: RequestTimeout, when it was this deadline that cancelled."""
         self._alarm.forget(self)
-        with contextlib.suppress(ValueError):  # thrown away unfinished, and collected elsewhere
+        try:  # noqa: SIM105 - suppress costs more than all else here
             innermost.reset(self._before)
+        except ValueError:  # thrown away unfinished, and collected elsewhere
+            pass
         ours = self._expired and self._task.uncancel() <= self._cancels
         if ours and kind is asyncio.CancelledError:
             waited = round(self.end - self._began, 3)
@@ -120,7 +114,7 @@ class Deadline:
     def extend(self) -> None:
         """There was progress. Nothing changes while it is stopped, or when it is over."""
         if self.end < math.inf and self._alarm.watches(self):
-            gained = min(self._clock() + self._seconds - self.end, self._more)
+            gained = min(self.loop.time() + self._seconds - self.end, self._more)
             self._more -= gained
             self.end += gained
 
@@ -131,13 +125,13 @@ class Deadline:
         """
         if not self._alarm.watches(self):
             return math.inf
-        left, self.end = self.end - self._clock(), math.inf
+        left, self.end = self.end - self.loop.time(), math.inf
         return left
 
     def go_on(self, left: float) -> None:
         """Count ``left`` seconds from now; inf is from a ``stop`` inside another, or too late."""
         if left < math.inf and self._alarm.watches(self):
-            self.end = self._clock() + left
+            self.end = self.loop.time() + left
             self._alarm.set(self.end)
 
 

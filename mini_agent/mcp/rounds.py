@@ -7,6 +7,7 @@ function and nowhere else, so it cannot leak into another.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
@@ -38,13 +39,13 @@ async def until_complete(
     Raises: InputRequired when the server asks and there is no ``handler``, or when it still asks
     after MAX_ROUNDS; RequestTimeout; what ``ask`` and ``handler`` raise.
     """
-    began, limit = asyncio.get_running_loop().time(), seconds
+    began, limit = time.monotonic(), seconds
     result = await ask(extra)  # it has a deadline of its own, and nearly every call ends with it
     if result.get("resultType") != "input_required":
         # What rests on input is not kept (server/utilities/caching#cache-key).
         return {**result, "ttlMs": 0} if extra else result
-    if (now := asyncio.get_running_loop().time()) - began > seconds:
-        began = now
+    spent = time.monotonic() - began
+    began = asyncio.get_running_loop().time() - (spent if spent <= seconds else 0.0)
     try:
         async with asyncio.timeout_at(began + seconds) as whole:
             for done in range(MAX_ROUNDS - 1):

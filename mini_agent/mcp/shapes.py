@@ -156,7 +156,7 @@ def parse_call_result(result: JsonObject, tool: McpTool | None = None) -> CallRe
     """
     content = _blocks(result)
     is_error = result.get("isError")
-    if not isinstance(is_error, bool | None):
+    if is_error is not None and not isinstance(is_error, bool):
         raise MalformedMessage('"isError" must be true or false', excerpt=excerpt(is_error))
     structured = result.get("structuredContent", ABSENT)
     if tool is not None and not is_error:

@@ -92,14 +92,14 @@ class StdioTransport(OneListener, OneLoop):
             raise ValueError("a client sends no responses (basic/transports/stdio)")
         line = encode_line(message)  # before anything is started for it
         try:
-            talk = self._asker() if responds else await self._running()
+            talk = self._asker() if responds else self.process or await self._running()
             return await talk.exchange(message, line)
         except McpError as error:
             self.note("failed", error=type(error).__name__)
             raise
 
     @property
-    def process(self) -> object | None:
+    def process(self) -> Conversation | None:
         """What the next send goes to; None when that send starts another process."""
         talk = self._talk
         return talk if talk is not None and self._ready and not talk.over else None
@@ -114,14 +114,8 @@ class StdioTransport(OneListener, OneLoop):
 
     async def _running(self) -> Conversation:
         """A conversation with a live process. One start at a time, whoever asks first."""
-        talk = self._talk
-        if talk is not None and self._ready and not talk.over:
-            return talk
         async with self._starting:
-            talk = self._talk
-            if talk is None or not self._ready or talk.over:
-                talk = await self._start()
-            return talk
+            return self.process or await self._start()
 
     async def _start(self) -> Conversation:
         if self._talk is not None:

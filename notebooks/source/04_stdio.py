@@ -310,10 +310,10 @@ print(f"a line may have {MAX_LINE:,} bytes")
 # %% include mini_agent.mcp.lines.LineSplitter(__init__, feed)
 
 # %% [markdown]
-# `split` gives the pieces between line feeds. All but the last are ended, and `_end` makes lines of
-# them. A blank line is no line.
+# `split` gives the pieces between line feeds. All but the last are ended. What was kept from earlier
+# chunks belongs before the first of them: `_joined` puts it there. A blank line is no line.
 
-# %% include mini_agent.mcp.lines.LineSplitter._end
+# %% include mini_agent.mcp.lines.LineSplitter._joined
 
 # %% [markdown]
 # The last piece has no end yet, so `_keep` keeps it. Above the limit it is not kept: TooLong is
@@ -1168,7 +1168,7 @@ await wire.close()
 # %% [markdown] taken="mini_agent.mcp.process"
 # | process | why |
 # |---|---|
-# | `TAIL` | 8 KiB |
+# | `TAIL`, `TOGETHER` | 8 KiB; how many messages wait for one another before they are written |
 # | `ServerProcess` | imported; beside what is above it starts the child in a group of its own, writes a message in one piece, sends what one turn of the event loop wrote at once, waits while the pipe is full, widens both pipes on Linux, signals the whole group, and waits for the exit code of what it killed |
 
 # %% [markdown] taken="mini_agent.mcp.stdio"

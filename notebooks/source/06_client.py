@@ -466,7 +466,7 @@ print(exchange.trace.table().splitlines()[-1])
 # ## Progress
 #
 # A server may tell how far it is, if the request gave it a token to tell it under. Ours is the
-# request's id. Short of time? Run the cells as far as "`context`" and read on there.
+# request's id. Short of time? Run the cells as far as "`Context`" and read on there.
 #
 # Specification: basic/patterns/progress.
 
@@ -555,12 +555,12 @@ talking = exchange.request("tools/call", {"name": "talks"}, on_progress=told.app
 print(await last_words(talking))
 
 # %% [markdown]
-# ## `context`: whose error was it?
+# ## `Context`: whose error was it?
 #
 # A transport knows no server names, no methods and no tools. The client does. It adds them to
 # whatever passes, and lets it pass as the same object.
 
-# %% include mini_agent.mcp.exchange.Context Exchange.context
+# %% include mini_agent.mcp.exchange.Context
 
 # %% [markdown]
 # The pipe broke with exit code 3. The transport says that, and the client says during what.
@@ -570,7 +570,7 @@ from mini_agent.errors import TransportClosed
 
 broken = TransportClosed("the pipe broke", exit_code=3)
 try:
-    with exchange.context("tools/call", "calendar_query"):
+    with Context(exchange, "tools/call", "calendar_query"):
         raise broken
 except McpError as error:
     print(error is broken, "·", error.exit_code, "·", error)
@@ -1254,7 +1254,7 @@ print([message["method"] for message in client.transport.sent])
 # |---|---|
 # | `Exchange.request` | one request and its answer: id, `_meta`, version, deadline |
 # | `Exchange._heard`, `_progressed` | what answers nothing: to the host, to the progress of a request, or dropped |
-# | `Exchange.context` | server, method and tool on every error that passes |
+# | `Context` | server, method and tool on every error that passes |
 # | `choose_version` | the best version of theirs that is also ours |
 # | `every_page` | a whole list; `""` is a cursor, a repeated one is an error |
 # | `until_complete`, `answers` | "not yet", answered by the host or raised as InputRequired |
