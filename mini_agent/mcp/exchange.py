@@ -89,15 +89,15 @@ class Exchange:
         Raises: McpError; ValueError for a timeout that is not above 0; TypeError for an async
         ``on_progress``.
         """
-        options = (self.limit(timeout), sync_only("on_progress", on_progress), envelope, on_id)
+        seconds, hear = self.limit(timeout), sync_only("on_progress", on_progress)
         try:
-            return await self._once(method, params, *options)
+            return await self._once(method, params, seconds, hear, envelope, on_id)
         except UnsupportedProtocolVersion as refusal:
             version = choose_version(refusal.supported)
             if version is None:
                 raise
             self.version = version
-            return await self._once(method, params, *options)
+            return await self._once(method, params, seconds, hear, envelope, on_id)
 
     def limit(self, timeout: float | None) -> float:
         """How many seconds one request may take. Raises: ValueError for none at all."""

@@ -54,7 +54,7 @@ class McpTool:
         return None if self.output_schema is None else Validator(self.output_schema)
 
 
-@dataclass(frozen=True)
+@dataclass  # not frozen: each call makes one, and it would take three times as long
 class CallResult:
     """The outcome of tools/call: content blocks as sent, structured content or ABSENT."""
 

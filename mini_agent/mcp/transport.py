@@ -97,11 +97,12 @@ class OneLoop:
         Raises: RuntimeError in another; no McpError, since it is the caller's mistake.
         """
         loop = asyncio.get_running_loop()
-        if self._loop not in (None, loop):
+        if self._loop is None:
+            self._loop = loop
+        if self._loop is not loop:
             raise RuntimeError(
                 "this transport belongs to another event loop; make one for each asyncio.run"
             )
-        self._loop = loop
 
 
 class FakeTransport(OneListener):
