@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import os
 import signal
 import subprocess
@@ -29,6 +30,23 @@ if sys.platform == "win32":
 else:
     OWN_GROUP: dict[str, Any] = {"start_new_session": True}
     LAST_SIGNAL = signal.SIGKILL
+
+
+class HeardAtOnce(asyncio.Protocol):
+    """Stdout, handed on as it comes: ``own``, which asyncio gave it, waits a turn of the event loop
+    with each chunk. Of an end ``own`` is told, since the subprocess waits for that."""
+
+    def __init__(self, on_data: Callable[[bytes], None], own: asyncio.BaseProtocol) -> None:
+        self._on_data = on_data
+        self._own = own
+
+    def data_received(self, data: bytes) -> None:
+        """A chunk."""
+        self._on_data(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The end."""
+        self._own.connection_lost(exc)
 
 
 class ServerProcess(asyncio.SubprocessProtocol):
@@ -77,7 +95,7 @@ class ServerProcess(asyncio.SubprocessProtocol):
         self.started = self._writable = True
         self._room.set()
         self._widen()
-        self._read_less()
+        self._read_sooner()
 
     def _widen(self) -> None:
         """Let 256 KiB wait in a pipe where the system can, four times the usual.
@@ -93,12 +111,15 @@ class ServerProcess(asyncio.SubprocessProtocol):
                 with contextlib.suppress(OSError, ValueError, TypeError):
                     fcntl.fcntl(pipe.get_extra_info("pipe"), fcntl.F_SETPIPE_SZ, 2**18)
 
-    def _read_less(self) -> None:
-        """Read 64 KiB at a time: of the 256 KiB that asyncio takes, the C library asks the system
-        for each one anew, 12 µs a read. Where asyncio has no such attribute, nothing happens."""
+    def _read_sooner(self) -> None:
+        """Hear stdout at once, and read 64 KiB at a time: for the 256 KiB that asyncio takes, the C
+        library asks the system anew each time, 12 µs. Where there is no such attribute, it stays.
+        """
         stdout: Any = self._transport.get_pipe_transport(STDOUT)
         if hasattr(stdout, "max_size"):
             stdout.max_size = 2**16
+        heard = functools.partial(self.pipe_data_received, STDOUT)
+        stdout.set_protocol(HeardAtOnce(heard, stdout.get_protocol()))
 
     # -- hear -------------------------------------------------------------------------------------
 

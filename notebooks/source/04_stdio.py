@@ -1169,6 +1169,7 @@ await wire.close()
 # | process | why |
 # |---|---|
 # | `TAIL`, `TOGETHER` | 8 KiB; how many messages wait for one another before they are written |
+# | `HeardAtOnce` | hands each chunk of stdout on at once; what asyncio puts there does so a turn of the event loop later |
 # | `ServerProcess` | imported; beside what is above it starts the child in a group of its own, writes a message in one piece, sends what one turn of the event loop wrote at once, waits while the pipe is full, widens both pipes on Linux, signals the whole group, and waits for the exit code of what it killed |
 
 # %% [markdown] taken="mini_agent.mcp.stdio"
