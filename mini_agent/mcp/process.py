@@ -190,16 +190,18 @@ class ServerProcess(asyncio.SubprocessProtocol):
         together: three system calls for 64 requests instead of 64 of them. ``alone`` says that
         nothing will follow, which saves the turn.
         """
-        if self._writable and self._unsent is None:
+        if not self._writable or self._stdin.is_closing():
+            return False
+        if self._unsent is None:
             if not alone:
                 self._unsent = []
                 asyncio.get_running_loop().call_soon(self._flush)
             self._stdin.write(data)
-        elif self._unsent is not None:
+        else:
             self._unsent.append(data)
             if len(self._unsent) == TOGETHER:
                 self._write_unsent()
-        return self._writable
+        return True
 
     def _write_unsent(self) -> None:
         if self._unsent:

@@ -1132,3 +1132,12 @@ async def test_the_trace_ties_each_answer_to_the_call_that_asked(server: Server)
         ],
         key=str,
     )  # fmt: skip
+
+
+async def test_what_is_known_to_have_no_reader_is_not_written(server: Server) -> None:
+    async with closing(server(ECHO, grace=0.1)) as transport:
+        await transport.send(ask(1))
+        process = transport._talk.process  # type: ignore[union-attr]
+        process._stdin.abort()  # as asyncio does when the reader is gone; it tells a turn later
+        assert process._writable
+        assert not process.write(b"{}\n")
