@@ -112,6 +112,10 @@ class NaiveStdio:
 class NeverHearsOfTheEnd(NaiveStdio):
     """When the process ends, its reader ends quietly, and whoever waits waits on."""
 
+    async def write(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(ConnectionError):  # it ended before the first line was written
+            await super().write(message)
+
 
 class KeepsTheDeadProcess(NaiveStdio):
     """It goes on with the process that has ended."""
